@@ -17,7 +17,7 @@ import { insertOrganization } from '../src/store/organizations/organizations.ts'
 import { insertUser } from '../src/store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../src/store/sql/database.ts';
 import { isUniqueViolation } from '../src/store/sql/database-errors.ts';
-import { findUsersByEmail, listOrganizations } from '../src/store/unscoped/operator.ts';
+import { listOrganizations, listUsersByEmail } from '../src/store/unscoped/operator.ts';
 import {
   type DemonstrationProgram,
   demonstrationPrograms,
@@ -124,7 +124,7 @@ export async function issueDemonstrationKey(
   environment: Environment,
   cell: string | null = null,
 ): Promise<string | null> {
-  const [user] = await findUsersByEmail(db, USERS[0]?.email ?? '');
+  const [user] = await listUsersByEmail(db, USERS[0]?.email ?? '');
   if (user === undefined || user.organization.name !== ORGANIZATION) return null;
   const scope = OrganizationScope.grant(user.organizationId);
   const operator = { kind: 'operator', scope } as const;

@@ -3,7 +3,7 @@ import { hashKey, judgeKey } from '../src/domain/keys/api-key.ts';
 import { requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
 import { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import { findOrganizationUse } from '../src/store/keys/key-uses.ts';
-import { findKeysByHash } from '../src/store/unscoped/keys.ts';
+import { listKeysByHash } from '../src/store/unscoped/keys.ts';
 import { openTestDatabase } from './support/postgres/store.ts';
 
 test('of five processes that start with ten keys present, each gets a working key, and ten keys remain', async () => {
@@ -13,7 +13,7 @@ test('of five processes that start with ten keys present, each gets a working ke
   const keys = await Promise.all(Array.from({ length: 5 }, () => issueDemonstrationKey(db, 'live')));
   expect(new Set(keys).size).toBe(5);
   for (const key of keys) {
-    const [record = null] = (await findKeysByHash(db, [hashKey(key ?? '')])).values();
+    const [record = null] = (await listKeysByHash(db, [hashKey(key ?? '')])).values();
     expect(record && judgeKey(record, new Date())).toMatchObject({ kind: 'active' });
   }
   const user = { email: 'administrator@northwind.example' };

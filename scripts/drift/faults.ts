@@ -59,9 +59,9 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'the result of a key look-up is cached',
     file: 'src/service/authenticate.ts',
-    find: 'const find = coalesceLookUps((hashes) => findKeysByHash(db, hashes), options);',
+    find: 'const find = coalesceLookUps((hashes) => listKeysByHash(db, hashes), options);',
     replace:
-      'const look = coalesceLookUps((hashes: readonly string[]) => findKeysByHash(db, hashes));\n  const known = new Map<string, Promise<KeyRecord | null>>();\n  const find: FindKey = async (hash) => {\n    const found = known.get(hash) ?? look(hash);\n    known.set(hash, found);\n    return found;\n  };',
+      'const look = coalesceLookUps((hashes: readonly string[]) => listKeysByHash(db, hashes));\n  const known = new Map<string, Promise<KeyRecord | null>>();\n  const find: FindKey = async (hash) => {\n    const found = known.get(hash) ?? look(hash);\n    known.set(hash, found);\n    return found;\n  };',
     caughtBy: 'test/api/key-state.test.ts',
   },
   {

@@ -55,7 +55,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   const dashboard: Dashboard = { ...deps, assets: assets.urls };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(assets.router);
-  router.use((req: Request, res: Response, next: NextFunction) => refuseTooManyCookies(dashboard, { req, res, next }));
+  router.use((req: Request, res: Response, next: NextFunction) => requireFewCookies(dashboard, { req, res, next }));
   if (dashboard.common != null) router.use(commonAddressRoutes(dashboard));
   router.get(START_URL, (req: Request, res: Response, next: NextFunction) =>
     sendStartPage(dashboard, { req, res, next }),
@@ -100,7 +100,7 @@ async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling):
 }
 
 /** Sends a page that says what to do: other sites of the domain may have set the cookies, so that people do not know them. */
-async function refuseTooManyCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
+async function requireFewCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
   if (!isOurs || checkHeadSize(req) === null) return next();
   const { context } = contextOf(req, dashboard);

@@ -23,7 +23,7 @@ export async function connectOrExplain(
 }
 
 /** Throws a StartUpError if the client is connected to a pooler, which may run each transaction in another session. */
-export async function refusePooler(client: pg.Client, variable: UrlVariable): Promise<void> {
+export async function requireDirectConnection(client: pg.Client, variable: UrlVariable): Promise<void> {
   if (await isPooled(client)) throw poolerProblem(client, { reason: '', variable });
 }
 

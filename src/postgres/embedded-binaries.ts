@@ -18,10 +18,10 @@ export async function getBinaries(user: SystemUser): Promise<Binaries> {
   const native = join(found.dir, 'native');
   const reachable = await tryProgram(native, user);
   if (reachable.ok) return binariesIn(native, found.version);
-  if (!isRoot()) throw doesNotRun(reachable);
+  if (!isRoot()) throw problemOfProgram(reachable);
   const copy = await copyForSystem(native, found.version);
   const copied = await tryProgram(copy, user);
-  if (!copied.ok) throw doesNotRun(copied);
+  if (!copied.ok) throw problemOfProgram(copied);
   return binariesIn(copy, found.version);
 }
 
@@ -35,7 +35,7 @@ function tryProgram(native: string, user: SystemUser): Promise<ProgramResult> {
   return run(join(native, 'bin', 'postgres'), ['--version'], user);
 }
 
-function doesNotRun(outcome: ProgramResult): StartUpError {
+function problemOfProgram(outcome: ProgramResult): StartUpError {
   return new StartUpError(`The embedded PostgreSQL does not run on this machine: ${outcome.output}`, REINSTALL);
 }
 

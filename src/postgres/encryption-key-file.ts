@@ -19,7 +19,7 @@ export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | 
     });
   });
   if (text === null) return null;
-  await refuseOpenFile(file);
+  await requirePrivateFile(file);
   const keyring = parseKeyring(text);
   if (keyring !== null) return keyring;
   throw new StartUpError(
@@ -54,7 +54,7 @@ export async function createEncryptionKeyFile(dataDir: string): Promise<Keyring>
   return keyring;
 }
 
-async function refuseOpenFile(file: string): Promise<void> {
+async function requirePrivateFile(file: string): Promise<void> {
   if (process.platform === 'win32' || ((await stat(file)).mode & 0o077) === 0) return;
   throw new StartUpError(`Other users of this machine can read ${file}.`, `Allow only its owner: chmod 600 ${file}`);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartUpError } from '../domain/errors.ts';
-import { connectOrExplain, refusePooler, type UrlVariable } from './connection-problem.ts';
+import { connectOrExplain, requireDirectConnection, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
 /** The advisory lock that lets one process migrate at a time. Prisma's engine locks another number while this lock is held. */
@@ -27,7 +27,7 @@ export async function migrate(
   const ours = migrations ?? (await readMigrations());
   const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
-    await refusePooler(client, variable);
+    await requireDirectConnection(client, variable);
     await checkVersion(client, variable);
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
     const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
@@ -35,7 +35,7 @@ export async function migrate(
     await lock(client);
     if (await isDone()) return { applied: [] };
     await dropUnfinishedIndexes(client, ours);
-    refuseUnfinished(await readHistory(client));
+    requireFinished(await readHistory(client));
     await prepare(client);
     return { applied: await apply(url, ours, client) };
   } finally {
@@ -139,7 +139,7 @@ async function untilNotBuilding(client: pg.Client, index: string): Promise<void>
 }
 
 /** Call it with the lock: otherwise another process may be applying the migration now. */
-function refuseUnfinished(history: Applied[]): void {
+function requireFinished(history: Applied[]): void {
   const unfinished = history.find(({ isFinished }) => !isFinished);
   if (unfinished === undefined) return;
   const { name } = unfinished;
@@ -207,7 +207,7 @@ async function apply(url: string, ours: Migration[], client: pg.Client): Promise
     const { appliedMigrationNames } = await withSchemaEngine({ url }, (engine) => engine.applyMigrations(input));
     return appliedMigrationNames;
   } catch (error) {
-    refuseUnfinished(await readHistory(client));
+    requireFinished(await readHistory(client));
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export async function openKeyring(
     const isNew = !(await listEncryptionKeys(client)).includes(keyring.currentId);
     // Only one of several processes with different keys that start at once on an empty database may add its key.
     if (isNew) await client.query('lock table encryption_keys in exclusive mode');
-    await refuseMissing(client, keyring, choice);
+    await requireKeysOfDatabase(client, keyring, choice);
     if (isNew) await addEncryptionKey(client, keyring);
     await client.query('commit');
     return keyring;
@@ -64,7 +64,7 @@ async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }
   );
 }
 
-async function refuseMissing(client: pg.Client, keyring: Keyring, choice: KeyringChoice): Promise<void> {
+async function requireKeysOfDatabase(client: pg.Client, keyring: Keyring, choice: KeyringChoice): Promise<void> {
   const source = choice.keyring === undefined ? encryptionKeyFile(choice.dataDir) : 'ENCRYPTION_KEY';
   const ids = await listEncryptionKeys(client);
   const missing = ids.filter((id) => !keyring.has(id));

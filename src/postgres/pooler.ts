@@ -15,9 +15,9 @@ type Urls = { readonly url: string; readonly directUrl: string };
 export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | null> {
   const client = await connectOrExplain(url, 'charter', 'DATABASE_URL');
   try {
-    await refuseOtherDatabase(client, directUrl);
+    await requireSameDatabase(client, directUrl);
     if (!(await isPooled(client))) return null;
-    await refuseOtherSettings(client);
+    await requireSettings(client);
     return { keepsStatements: await keepsStatements(client) };
   } finally {
     client.end().catch(() => undefined);
@@ -25,7 +25,7 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
 }
 
 /** Throws if the URLs lead to different databases: one would be migrated and the other one served. A standby counts as another one. */
-async function refuseOtherDatabase(client: pg.Client, directUrl: string): Promise<void> {
+async function requireSameDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
   try {
     if ((await identityOf(client)) === (await identityOf(direct))) return;
@@ -47,7 +47,7 @@ async function identityOf(client: pg.Client): Promise<string> {
   return rows[0]?.identity ?? '';
 }
 
-async function refuseOtherSettings(client: pg.Client): Promise<void> {
+async function requireSettings(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string; value: string; role: string; database: string }>(
     `SELECT name, current_setting(name) AS value, session_user::text AS role, current_database()::text AS database
        FROM unnest($1::text[]) AS name`,

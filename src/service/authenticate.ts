@@ -23,7 +23,7 @@ import { traceStep } from '../observability/instruments/tracing.ts';
 import { recordExpiry } from '../store/keys/api-keys.ts';
 import type { RefusedKey } from '../store/resources/key-of-write.ts';
 import type { Database } from '../store/sql/database.ts';
-import { findKeysByHash } from '../store/unscoped/keys.ts';
+import { listKeysByHash } from '../store/unscoped/keys.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 import { coalesceLookUps, type LookUpOptions } from '../traffic/look-ups.ts';
 
@@ -36,7 +36,7 @@ export function createFindKey(
   db: Database,
   options: Pick<LookUpOptions, 'measures' | 'waitMs' | 'tracing'> = {},
 ): FindKey {
-  const find = coalesceLookUps((hashes) => findKeysByHash(db, hashes), options);
+  const find = coalesceLookUps((hashes) => listKeysByHash(db, hashes), options);
   const { tracing = null } = options;
   if (tracing === null) return find;
   return (hash) => traceStep(tracing, { name: 'look up API key', kind: 'internal' }, () => find(hash));

@@ -5,7 +5,7 @@ import {
   resumeOrganization,
   suspendOrganization,
 } from '../../src/service/operator/organizations.ts';
-import { findOrganization, findUsersByEmail, listOrganizations } from '../../src/store/unscoped/operator.ts';
+import { findOrganization, listOrganizations, listUsersByEmail } from '../../src/store/unscoped/operator.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
@@ -20,7 +20,7 @@ test('an organization is made with its users, and their e-mails are stored in lo
   const email = ` Ada-${crypto.randomUUID()}@Example.Test`;
   const { organizationId } = await createOrganization(database.db, { name: 'Acme', users: [user({ email })] });
   expect(await findOrganization(database.db, organizationId)).toMatchObject({ name: 'Acme', suspendedAt: null });
-  const [found] = await findUsersByEmail(database.db, email.toUpperCase());
+  const [found] = await listUsersByEmail(database.db, email.toUpperCase());
   expect(found).toMatchObject({ email: email.trim().toLowerCase(), organizationId, role: 'administrator' });
 });
 
@@ -31,7 +31,7 @@ test('an e-mail that is taken in any letter case is a conflict, and the organiza
   for (const email of [taken.email, taken.email.toUpperCase()]) {
     const users = [user(), user({ email })];
     await expect(createOrganization(database.db, { name, users })).rejects.toMatchObject({ code: 'conflict' });
-    expect(await findUsersByEmail(database.db, users[0]?.email ?? '')).toEqual([]);
+    expect(await listUsersByEmail(database.db, users[0]?.email ?? '')).toEqual([]);
   }
   expect(await database.db.prisma.organization.count({ where: { name } })).toBe(0);
 });

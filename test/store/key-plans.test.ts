@@ -1,5 +1,5 @@
-import { findKeyRotations, listActiveKeysMadeForOthers, listKeysOf } from '../../src/store/keys/key-lists.ts';
-import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
+import { listActiveKeysMadeForOthers, listKeyRotations, listKeysOf } from '../../src/store/keys/key-lists.ts';
+import { listKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
@@ -99,7 +99,7 @@ test('the rotations of a key are found through indexes in both directions', asyn
     [ours.scope.organizationId, managerId],
   );
   const key = { userId: managerId, id: rows[0]?.id ?? '', now: NOW };
-  const plan = await planOf(async () => [...(await findKeyRotations(planned.db, ours.scope, key)).keys], 1);
+  const plan = await planOf(async () => [...(await listKeyRotations(planned.db, ours.scope, key)).keys], 1);
   expect(plan?.text).toContain('api_keys_organization_id_successor_id_idx');
   expect(plan?.blocks).toBeLessThan(60);
 });
@@ -134,7 +134,7 @@ test('the key look-up uses one plan for any number of keys', async () => {
   const hashes = rows.map(({ hash }) => hash);
   await using db = connectTo(database.url, 1);
   // PostgreSQL plans a prepared statement five times before it may choose a generic plan.
-  for (let i = 0; i < 12; i += 1) expect((await findKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
+  for (let i = 0; i < 12; i += 1) expect((await listKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
   const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
   expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);
 });

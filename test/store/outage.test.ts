@@ -1,6 +1,6 @@
 import { type Database, isReachable } from '../../src/store/sql/database.ts';
 import { isOutage, isUniqueViolation } from '../../src/store/sql/database-errors.ts';
-import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
+import { listKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { serverUrl, withClient } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, useDatabase } from '../support/postgres/store.ts';
@@ -185,7 +185,7 @@ test('an error of ours is a bug, not an outage', async () => {
     db.prisma.$queryRaw`select 1 / 0`,
     db.prisma.user.create({ data: { organizationId, id: organizationId, email, name: 'Test', role: 'viewer' } }),
     db.prisma.user.findFirst({ where: { email: '\0' } }),
-    findKeysByHash(db, []).then(() => Promise.reject(new TypeError('x is not a function'))),
+    listKeysByHash(db, []).then(() => Promise.reject(new TypeError('x is not a function'))),
   );
   expect(bugs).not.toContain('no failure');
   expect(bugs.map(isOutage)).toEqual(bugs.map(() => false));

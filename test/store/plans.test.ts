@@ -4,8 +4,8 @@ import { positionOf, type SortField } from '../../src/store/resources/list.ts';
 import { type ListQuery, listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
 import { findRow } from '../../src/store/resources/rows.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
-import { findKeysByHash } from '../../src/store/unscoped/keys.ts';
-import { findUsersByEmail } from '../../src/store/unscoped/operator.ts';
+import { listKeysByHash } from '../../src/store/unscoped/keys.ts';
+import { listUsersByEmail } from '../../src/store/unscoped/operator.ts';
 import { operations } from '../support/contract/contract.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
@@ -191,7 +191,7 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
      select organization_id, gen_random_uuid(), id, 'Test', sha256(id::text::bytea), sha256(id::text::bytea), 'charter_live_0000', '{}' from users`,
   );
   await database.db.pool.query('analyze');
-  const find = () => findKeysByHash(planned.db, [hash.toString('hex')]);
+  const find = () => listKeysByHash(planned.db, [hash.toString('hex')]);
   // The first look-up of a connection also loads PostgreSQL's type catalog.
   await find();
   const [byHash, more] = await planned.plansOf(find);
@@ -199,6 +199,6 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
   expect(byHash?.text).toContain('users_pkey');
   expect(byHash?.blocks).toBeLessThan(15);
   expect(more).toBeUndefined();
-  const [byEmail] = await planned.plansOf(() => findUsersByEmail(planned.db, ours.email));
+  const [byEmail] = await planned.plansOf(() => listUsersByEmail(planned.db, ours.email));
   expect(byEmail?.text).toContain('users_accepted_email_key');
 });

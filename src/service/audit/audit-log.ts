@@ -2,8 +2,8 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { isId } from '../../domain/text.ts';
 import { type AuditFilters, type AuditRecord, countAuditEvents, listAuditEvents } from '../../store/audit/audit.ts';
-import { findMatchingKeys } from '../../store/keys/key-lists.ts';
-import { findMatchingUsers } from '../../store/people/user-lists.ts';
+import { listMatchingKeys } from '../../store/keys/key-lists.ts';
+import { listMatchingUsers } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/lists.ts';
 import { requireRight } from '../authority/rights.ts';
@@ -52,7 +52,7 @@ export const MAX_AUDITED_KEYS = 200;
 /** Returns the users whose name or e-mail contains the text, or `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
-  const found = await findMatchingUsers(db, actor.scope, {
+  const found = await listMatchingUsers(db, actor.scope, {
     text: withNormalDomain(text),
     limit: MAX_AUDITED_USERS + 1,
   });
@@ -64,7 +64,7 @@ export async function findAuditedUsers(db: Database, actor: Actor, text: string)
 /** Returns the keys whose name or prefix contains the text, or `null` if there are more than MAX_AUDITED_KEYS. */
 export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
-  const found = await findMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
+  const found = await listMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
   return found.length > MAX_AUDITED_KEYS ? null : found;
 }
 

@@ -3,7 +3,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { domainOfEmail, shownEmail } from '../../domain/people/email.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
 import { findSsoEnforcement, listSsoDomains, type SsoDomainRecord } from '../../store/people/single-sign-on.ts';
-import { findPeopleOutside, type SomePeople } from '../../store/people/user-lists.ts';
+import { listPeopleOutside, type SomePeople } from '../../store/people/user-lists.ts';
 import { findWaysIn } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
@@ -115,7 +115,7 @@ export async function listShutOut(
   scope: OrganizationScope,
   { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
 ): Promise<SomePeople> {
-  return findPeopleOutside(db, scope, { domains: verifiedIn(domains), besides, limit: SHOWN_PEOPLE });
+  return listPeopleOutside(db, scope, { domains: verifiedIn(domains), besides, limit: SHOWN_PEOPLE });
 }
 
 /** Returns a refusal if the user is the break-glass administrator, who must stay one while single sign-on is required. */

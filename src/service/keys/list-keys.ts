@@ -6,12 +6,12 @@ import { maySeeKeysOfOthers, permissionsOf } from '../../domain/people/role.ts';
 import { isId } from '../../domain/text.ts';
 import {
   countKeysOf,
-  findKeyRotations,
   findListedKey,
   findMovedKey,
   type KeyCounts,
   type KeyPosition,
   listActiveKeysMadeForOthers,
+  listKeyRotations,
   listKeysMovedFrom,
   listKeysOf,
 } from '../../store/keys/key-lists.ts';
@@ -204,7 +204,7 @@ export async function getKeyWithRotations(
 ): Promise<KeyWithRotations | MovedKey> {
   const access = await getKeyAccess(db, actor, userId);
   if (!isId(keyId)) throw noSuchKey();
-  const { keys: rows, usage } = await findKeyRotations(db, actor.scope, { userId, id: keyId, now });
+  const { keys: rows, usage } = await listKeyRotations(db, actor.scope, { userId, id: keyId, now });
   const asked = rows.find(({ step }) => step === 0);
   if (asked === undefined) return findMoved(db, actor, { userId, id: keyId });
   return {

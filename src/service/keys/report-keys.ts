@@ -3,7 +3,7 @@ import { MovingError } from '../../domain/errors.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
 import { formatCount } from '../../domain/text.ts';
 import {
-  findConcernedPeople,
+  listConcernedPeople,
   type Person,
   type Report,
   type Revocation,
@@ -70,7 +70,7 @@ async function revokeLeaked(
   const { revoked, isAnyMoving } = await revokeRepeatedly(db, { hashes, why: REPORTED, at: now, auditSource });
   if (revoked.length > 0 && outbox.canSend && publicUrl !== undefined) {
     outbox.later(async () => {
-      for (const told of recipientsOf(revoked, await findConcernedPeople(db, revoked))) {
+      for (const told of recipientsOf(revoked, await listConcernedPeople(db, revoked))) {
         outbox.post(reportMail({ ...told, publicUrl }));
       }
     });

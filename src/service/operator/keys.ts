@@ -11,8 +11,8 @@ import { OrganizationScope } from '../../domain/organizations/organization-scope
 import type { Permission } from '../../domain/people/role.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { findKeysByHash } from '../../store/unscoped/keys.ts';
-import { findIntegrationById, findKeyById, findKeysByPrefix } from '../../store/unscoped/operator.ts';
+import { listKeysByHash } from '../../store/unscoped/keys.ts';
+import { findIntegrationById, findKeyById, listKeysByPrefix } from '../../store/unscoped/operator.ts';
 import { type IssuedKey, issueKey } from '../keys/issue-key.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import { orThrow } from '../outcome.ts';
@@ -80,13 +80,13 @@ export async function revokeKeyByText(
 
 async function findIdOfKey(db: Database, key: string): Promise<string> {
   const hash = hashKey(key);
-  const found = (await findKeysByHash(db, [hash])).get(hash);
+  const found = (await listKeysByHash(db, [hash])).get(hash);
   if (found === undefined) throw new DomainError('not_found', 'There is no such API key.');
   return found.id;
 }
 
 async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
-  const keys = await findKeysByPrefix(db, prefix);
+  const keys = await listKeysByPrefix(db, prefix);
   const [first] = keys;
   if (first === undefined) throw new DomainError('not_found', `There is no API key with the prefix ${prefix}.`);
   if (keys.length === 1) return first.id;

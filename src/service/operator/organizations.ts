@@ -17,7 +17,7 @@ import { insertUser, type NewUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { retireOtherKeys } from '../../store/sql/secrets.ts';
-import { findOrganization, findUsersByEmail } from '../../store/unscoped/operator.ts';
+import { findOrganization, listUsersByEmail } from '../../store/unscoped/operator.ts';
 import { changesBetween } from '../audit/audit-log.ts';
 import { orThrow } from '../outcome.ts';
 import { vouchForDomain } from '../sign-in-settings/domains.ts';
@@ -34,7 +34,7 @@ export async function createOrganization(db: Database, request: NewOrganization)
   const scope = OrganizationScope.grant(newId());
   for (const { email } of users) {
     await requireFreeDomain(db, email, null);
-    const known = await findUsersByEmail(db, email);
+    const known = await listUsersByEmail(db, email);
     // The command is repeated before the administrator has accepted.
     const isRepeated = known.some(({ organization }) => organization.name === name);
     if (isRepeated || known.some(({ hasAccepted }) => hasAccepted)) throw takenEmailError(users);

@@ -19,7 +19,7 @@ import {
 } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { findOwnerOfDomain, findUsersByEmail, findUsersById } from '../../store/unscoped/operator.ts';
+import { findOwnerOfDomain, listUsersByEmail, listUsersById } from '../../store/unscoped/operator.ts';
 import { checkNotRemoved, checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
 import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
@@ -33,7 +33,7 @@ export async function resetSecondFactorOf(db: Database, emailOrId: string): Prom
 
 /** Throws if there is no such user, or if several organizations have invited the e-mail and nobody has accepted. */
 export async function getUserByEmailOrId(db: Database, emailOrId: string) {
-  const found = isId(emailOrId) ? await findUsersById(db, emailOrId) : await findUsersByEmail(db, emailOrId);
+  const found = isId(emailOrId) ? await listUsersById(db, emailOrId) : await listUsersByEmail(db, emailOrId);
   const [user, ...others] = found;
   if (user === undefined) throw new DomainError('not_found', `There is no user with the e-mail or id ${emailOrId}.`);
   if (others.length > 0) {

@@ -12,7 +12,7 @@ import { findSsoConnection, hasVerifiedSsoDomain } from '../../store/people/sing
 import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { findAccessLinkByHash, findCredentials, findInvited, type Invited } from '../../store/unscoped/people.ts';
+import { findAccessLinkByHash, findCredentials, type Invited, listInvited } from '../../store/unscoped/people.ts';
 import { checkActive, lockToManage } from '../authority/people.ts';
 import { checkDomainOfUser, findSignInWay } from '../authority/single-sign-on.ts';
 import type { Outbox } from '../mail.ts';
@@ -93,7 +93,7 @@ type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; r
  */
 export async function createOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
   const account = await findCredentials(db, request.email);
-  const found = account === null ? await findInvited(db, request.email) : [account];
+  const found = account === null ? await listInvited(db, request.email) : [account];
   const links: MailedLink[] = [];
   for (const user of found) {
     const link = await createOwnLink(db, { ...request, ...user });

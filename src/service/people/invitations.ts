@@ -16,7 +16,7 @@ import {
 } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { findInvitedElsewhere, isVerifiedElsewhere } from '../../store/unscoped/people.ts';
+import { isVerifiedElsewhere, listInvitedElsewhere } from '../../store/unscoped/people.ts';
 import { checkActive, lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
 import { checkDomainOfEmail } from '../authority/single-sign-on.ts';
 import {
@@ -170,7 +170,7 @@ export async function canWithdraw(
  * their accounts. A repetition changes nothing.
  */
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
-  for (const { organizationId, userId } of await findInvitedElsewhere(db, scope, domain)) {
+  for (const { organizationId, userId } of await listInvitedElsewhere(db, scope, domain)) {
     const other = OrganizationScope.grant(organizationId);
     // In a moving organization, the invitation stays, but nobody can accept it (checkAcceptance).
     await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));

@@ -6,7 +6,7 @@ import {
   type ChangedRow,
   deleteRows,
   insertRows,
-  readRowsToChange,
+  lockRows,
   replaceRows,
   type Sought,
   type TimesById,
@@ -198,7 +198,7 @@ class Changing<Row extends Stored> {
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
     this.#requireAccepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
-    for (const row of await readRowsToChange(this.#tx, scope, this.#table, sought))
+    for (const row of await lockRows(this.#tx, scope, this.#table, sought))
       this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
   }
 

@@ -7,9 +7,9 @@ import {
   deleteRow,
   type Found,
   findRow,
+  findRowToChange,
   insertRow,
   type RowToChange,
-  readRowToChange,
   replaceRow,
 } from '../../store/resources/rows.ts';
 import {
@@ -154,7 +154,7 @@ async function readMatching<Row extends Stored>(
   table: Table<Row>,
   { precondition, ...target }: Target<Row> & { isLocked: boolean },
 ): Promise<RowToChange<Row>> {
-  const checked = await readRowToChange(tx, context.caller.scope, table, {
+  const checked = await findRowToChange(tx, context.caller.scope, table, {
     ...target,
     writer: writerOf(context, table),
   });

@@ -322,7 +322,7 @@ const FIND_MATCHING = {
 };
 
 /** The ids of the keys whose name or prefix contains the text, case-insensitive in the name; at most `limit`. */
-export async function findMatchingKeys(
+export async function listMatchingKeys(
   db: Database,
   scope: OrganizationScope,
   { text, limit }: { readonly text: string; readonly limit: number },
@@ -368,7 +368,7 @@ const FIND_ROTATIONS = {
  * A key of the user with its predecessors and successors, the oldest first, and the requests with the key itself. No keys: the
  * user has no such key.
  */
-export async function findKeyRotations(
+export async function listKeyRotations(
   db: Database,
   scope: OrganizationScope,
   { userId, id, now }: { userId: string; id: string; now: Date },

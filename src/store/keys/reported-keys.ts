@@ -120,7 +120,7 @@ const CONCERNED = {
  * The active people whom the revocation concerns: the users of the keys, the owners of the integrations, and up to
  * MAX_ADMINISTRATORS of each organization.
  */
-export async function findConcernedPeople(db: Database, keys: readonly RevokedKey[]): Promise<readonly Person[]> {
+export async function listConcernedPeople(db: Database, keys: readonly RevokedKey[]): Promise<readonly Person[]> {
   const values = [
     keys.map(({ organizationId }) => organizationId),
     keys.map(({ userId, ownerId }) => ownerId ?? userId),

@@ -119,7 +119,7 @@ export async function endSsoSessionsOf(
 }
 
 /** The people with a session that is this one of the provider. */
-export async function findUsersBySid(tx: Transaction, scope: OrganizationScope, sid: string): Promise<string[]> {
+export async function listUsersBySid(tx: Transaction, scope: OrganizationScope, sid: string): Promise<string[]> {
   const where = { organizationId: scope.organizationId, ssoSid: sid };
   const found = await tx.session.findMany({ where, distinct: ['userId'], select: { userId: true } });
   return found.map(({ userId }) => userId);

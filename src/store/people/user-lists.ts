@@ -135,7 +135,7 @@ export type UserMatch = {
  * The users whose name or e-mail, and the integrations whose name contains the text, case-insensitive; at most `limit`, and a
  * whole e-mail first.
  */
-export async function findMatchingUsers(
+export async function listMatchingUsers(
   db: Database,
   scope: OrganizationScope,
   search: { readonly text: string; readonly limit: number },
@@ -207,7 +207,7 @@ export type SomePeople = {
  * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains.
  * `besides`: the break-glass administrator, who is not one of them.
  */
-export async function findPeopleOutside(
+export async function listPeopleOutside(
   db: Database,
   { organizationId }: OrganizationScope,
   {

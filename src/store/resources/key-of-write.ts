@@ -50,7 +50,7 @@ type StateAsJson = {
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
 /** Returns `null` if the key may write. `row` is `undefined` if the query found no key. */
-export function refusedKey(row: RefusedColumn | undefined): RefusedKey | null {
+export function writeRefusalOf(row: RefusedColumn | undefined): RefusedKey | null {
   if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
   if (row.refused === null) return null;
   const { at, organizationSuspendedAt, expiresAt, expiredAt, rotatedAt, revokedAt, userDeactivatedAt, ...others } =
@@ -74,5 +74,5 @@ export async function checkKeyOfWrite(
   { isLocked, ...writer }: Writer & { isLocked: boolean },
 ): Promise<Checked<null>> {
   const [row] = await tx.$queryRaw<RefusedColumn[]>(keyOfWrite(scope, writer, { isLocked }));
-  return refusedKey(row) ?? { kind: 'accepted', value: null };
+  return writeRefusalOf(row) ?? { kind: 'accepted', value: null };
 }

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Transaction } from '../sql/database.ts';
-import { type Checked, keyOfWrite, refusedKey, type Writer } from './key-of-write.ts';
+import { type Checked, keyOfWrite, type Writer, writeRefusalOf } from './key-of-write.ts';
 import { contentFrom, type RawRow, type WriterAnd } from './rows.ts';
 import { type ContentOf, type Stored, storedRow, type Table, type Times } from './table.ts';
 
@@ -11,7 +11,7 @@ import { type ContentOf, type Stored, storedRow, type Table, type Times } from '
 export type Sought = { readonly ids: readonly string[]; readonly unique: ReadonlyMap<string, readonly string[]> };
 
 /** Locks the rows until the end of the transaction, in the order of their ids. */
-export async function readRowsToChange<Row extends Stored>(
+export async function lockRows<Row extends Stored>(
   tx: Transaction,
   { organizationId }: OrganizationScope,
   table: Table<Row>,
@@ -116,7 +116,7 @@ async function write(
     places as materialized (select set_config('charter.places_in_batch', ${placesOf(rows)}, true)),
     written as (${statement})
     select refused, written.* from writer cross join places left join written on true`;
-  const refused = refusedKey(written[0]);
+  const refused = writeRefusalOf(written[0]);
   if (refused !== null) return refused;
   const times = written.flatMap(({ id, created_at, updated_at }): [string, Times][] =>
     id === null || created_at === null || updated_at === null ? [] : [[id, { created_at, updated_at }]],

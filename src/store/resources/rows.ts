@@ -4,7 +4,7 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { parseJson } from '../../domain/resources/json.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';
-import { type Checked, keyOfWrite, type RefusedColumn, refusedKey, type Writer } from './key-of-write.ts';
+import { type Checked, keyOfWrite, type RefusedColumn, type Writer, writeRefusalOf } from './key-of-write.ts';
 import { type ContentOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
 
 // The statements on one row of a table of any resource.
@@ -67,7 +67,7 @@ export type RowToChange<Row> = { readonly row: Row; readonly text: string };
 /**
  * The value is `null` if there is no such row. `isLocked`: the organization and the row are locked until the end of the transaction.
  */
-export async function readRowToChange<Row extends Stored>(
+export async function findRowToChange<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
   table: Table<Row>,
@@ -157,7 +157,7 @@ export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Ro
 
 /** The result of `use` for the row, or `null` if there is no row; or the refusal of the key. */
 function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
-  const refused = refusedKey(row);
+  const refused = writeRefusalOf(row);
   if (refused !== null) return refused;
   return { kind: 'accepted', value: row !== undefined && isWhole(row) ? use(row) : null };
 }

@@ -52,7 +52,7 @@ type FoundKey = readonly [
 ];
 
 /** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
-export async function findKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
+export async function listKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.pool.query<[FoundKey]>({ ...FIND_KEYS, values: [hashes.join(' ')] });
   return new Map(rows.map(([found]) => [found[0], recordOf(found)]));
 }

@@ -5,19 +5,19 @@ import type { Database } from '../sql/database.ts';
 // The look-ups of the operator's commands.
 
 /** Returns several users only if none with the e-mail has accepted an invitation. */
-export async function findUsersByEmail(db: Database, email: string) {
+export async function listUsersByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return [];
-  const accepted = await findPeople(db, { email: address, hasAccepted: true });
-  return accepted.length > 0 ? accepted : findPeople(db, { email: address });
+  const accepted = await listPeople(db, { email: address, hasAccepted: true });
+  return accepted.length > 0 ? accepted : listPeople(db, { email: address });
 }
 
 /** Returns at most one user. */
-export async function findUsersById(db: Database, id: string) {
-  return findPeople(db, { id });
+export async function listUsersById(db: Database, id: string) {
+  return listPeople(db, { id });
 }
 
-async function findPeople(db: Database, where: Prisma.UserWhereInput) {
+async function listPeople(db: Database, where: Prisma.UserWhereInput) {
   const people = await db.prisma.user.findMany({
     where: { ...where, kind: 'person' },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
@@ -72,7 +72,7 @@ export async function findKeyById(db: Database, id: string) {
 const MAX_KEYS_OF_A_PREFIX = 20;
 
 /** The keys with this prefix, such as "charter_live_Ab3d", oldest first, at most 20. */
-export async function findKeysByPrefix(db: Database, keyPrefix: string) {
+export async function listKeysByPrefix(db: Database, keyPrefix: string) {
   return db.prisma.apiKey.findMany({
     where: { keyPrefix },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],

@@ -78,7 +78,7 @@ const FIND_INVITED = {
 };
 
 /** The last five invitations of all organizations to this e-mail, which nobody has accepted. */
-export async function findInvited(db: Database, email: string): Promise<Invited[]> {
+export async function listInvited(db: Database, email: string): Promise<Invited[]> {
   const { rows } = await db.pool.query<Invited>({ ...FIND_INVITED, values: [email] });
   return rows;
 }
@@ -91,7 +91,7 @@ const FIND_INVITED_AT = {
 };
 
 /** The people whom other organizations have invited by an e-mail of this domain, and who have never accepted. */
-export async function findInvitedElsewhere(
+export async function listInvitedElsewhere(
   db: Database,
   { organizationId }: OrganizationScope,
   domain: string,

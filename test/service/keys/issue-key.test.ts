@@ -3,7 +3,7 @@ import type { Role } from '../../../src/domain/people/role.ts';
 import { issueKey, type KeyRequest } from '../../../src/service/keys/issue-key.ts';
 import { revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
+import { listKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
 import { createKeyRow, createTenant, type Tenant, useSharedDatabase } from '../../support/postgres/store.ts';
 
@@ -36,7 +36,7 @@ test('an issued key is found by its hash with the requested properties, and the 
   const { key, ...issued } = orThrow(await issue(tenant, { permissions }));
   expect(issued).toMatchObject({ name: 'Test', permissions: ['parent_programs:read'] });
   const hash = hashKey(key);
-  expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({
+  expect((await listKeysByHash(database.db, [hash])).get(hash)).toMatchObject({
     id: issued.id,
     expiresAt: issued.expiresAt,
     permissions: ['parent_programs:read'],

@@ -2,7 +2,7 @@ import { hashKey } from '../../../src/domain/keys/api-key.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { findKeysByHash } from '../../../src/store/unscoped/keys.ts';
+import { listKeysByHash } from '../../../src/store/unscoped/keys.ts';
 import {
   changeRoleInTheTable,
   createPeople,
@@ -46,7 +46,7 @@ test('the successor keeps name, permissions, expiry and user of the old key, whi
   expect(await use(key)).toMatch(/^unauthenticated: This API key was rotated at .* Use the key that replaced it\.$/);
   expect(await use(rotated.key)).toBe('done');
   const hash = hashKey(rotated.key);
-  expect((await findKeysByHash(database.db, [hash])).get(hash)).toMatchObject({ id: rotated.id, name, expiresAt });
+  expect((await listKeysByHash(database.db, [hash])).get(hash)).toMatchObject({ id: rotated.id, name, expiresAt });
   expect(await liveKeys(member.userId)).toMatchObject([{ id: rotated.id, createdByUserId: manager.userId }]);
   const old = await database.db.prisma.apiKey.findFirst({ where: { id } });
   expect(old).toMatchObject({ successorId: rotated.id, rotatedByUserId: manager.userId });

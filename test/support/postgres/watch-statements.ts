@@ -20,7 +20,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'keys/key-notices.ts': ['claimNoticeMails', 'deleteOldKeyNotices', 'markMailed'],
   'keys/key-uses.ts': ['deleteOldKeyNetworks', 'deleteOldKeyUses', 'noteNetworks', 'writeKeyUses'],
   'audit/audit.ts': ['listOperatorActions', 'recordOperatorAction'],
-  'keys/reported-keys.ts': ['findConcernedPeople', 'revokeReportedKeys'],
+  'keys/reported-keys.ts': ['listConcernedPeople', 'revokeReportedKeys'],
   'sql/secrets.ts': ['retireOtherKeys'],
   'people/sessions.ts': ['deleteExpiredSessions'],
   'people/single-sign-on.ts': ['deleteExpiredSsoSignIns'],

@@ -11,7 +11,7 @@ import {
 import type { AuditSource } from '../../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
-import { endSsoSessionsOf, findUsersBySid } from '../../../store/people/sessions.ts';
+import { endSsoSessionsOf, listUsersBySid } from '../../../store/people/sessions.ts';
 import { deleteUnconfirmed, findSsoUser } from '../../../store/people/single-sign-on.ts';
 import { claimIdempotencyKey } from '../../../store/resources/idempotency-keys.ts';
 import { type Transaction, transaction } from '../../../store/sql/database.ts';
@@ -93,7 +93,7 @@ export async function logOut(
 type Named = { readonly issuer: string; readonly sub: string | null; readonly sid: string | null };
 
 async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, sub, sid }: Named): Promise<string[]> {
-  if (sub === null) return sid === null ? [] : findUsersBySid(tx, scope, sid);
+  if (sub === null) return sid === null ? [] : listUsersBySid(tx, scope, sid);
   const userId = await findSsoUser(tx, scope, { issuer, subject: sub });
   return userId === null ? [] : [userId];
 }
