@@ -24,7 +24,7 @@ export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
  * agreed to that.
  */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
-/** The same form was sent before, and its action was done then. */
+/** The form was sent before, and its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
 /** There were too many attempts. The next one is judged after `retryAfterSeconds`, which is at least 1. */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };

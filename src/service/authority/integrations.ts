@@ -48,7 +48,7 @@ function activePersonOf(holder: LockedHolder | undefined): LockedUser | null {
   return holder?.kind === 'person' && holder.deactivatedAt === null ? holder : null;
 }
 
-/** The same error for an integration that does not exist and one of another organization. */
+/** Returns the same error for an integration that does not exist and one of another organization. */
 export function noSuchIntegration(): DomainError {
   return new DomainError('not_found', 'There is no such integration.');
 }

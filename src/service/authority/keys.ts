@@ -25,7 +25,7 @@ export type KeyAuthority = {
   readonly kind: 'granted';
   readonly holder: LockedHolder;
   readonly policy: KeyPolicy;
-  /** What the operator has set for the organization. */
+  /** The limits that the operator has set for the organization. */
   readonly limits: OrganizationLimits;
   /** `null` for an operator. */
   readonly actorUserId: string | null;
@@ -124,7 +124,7 @@ export async function lockForMove(
 export type KeyAccess = {
   readonly holder: KeyHolder & Holder & { readonly role: Role };
   readonly policy: KeyPolicy;
-  /** What the operator has set for the organization. */
+  /** The limits that the operator has set for the organization. */
   readonly limits: OrganizationLimits;
   /** `null` if the actor may create, rotate, rename, restrict and move keys. */
   readonly refusal: KeyRefusal | null;

@@ -91,7 +91,7 @@ export function requireMayManage(actor: Role, target: Role): void {
   );
 }
 
-/** The same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
+/** Returns the same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
 export function noSuchUser(): DomainError {
   return new DomainError('not_found', 'There is no such user.');
 }

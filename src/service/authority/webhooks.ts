@@ -26,12 +26,12 @@ export async function lockWebhookAction(
   return endpoint;
 }
 
-/** The same error for an endpoint that does not exist and one of another organization. */
+/** Returns the same error for an endpoint that does not exist and one of another organization. */
 export function noSuchEndpoint(): DomainError {
   return new DomainError('not_found', 'There is no such webhook endpoint.');
 }
 
-/** The same error for a delivery that does not exist and one of another endpoint or organization. */
+/** Returns the same error for a delivery that does not exist and one of another endpoint or organization. */
 export function noSuchDelivery(): DomainError {
   return new DomainError('not_found', 'There is no such delivery. Deliveries are kept as long as their events.');
 }

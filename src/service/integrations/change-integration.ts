@@ -35,7 +35,7 @@ import {
 } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
-/** What a form about an integration contains. */
+/** A form about an integration, as it was typed. */
 export type IntegrationRequest = {
   readonly name: string;
   readonly description: string;
@@ -105,7 +105,7 @@ export async function changeIntegration(
   );
 }
 
-/** The same refusal for a user who does not exist, one who is deactivated and one of another organization. */
+/** Returns the same refusal for a user who does not exist, one who is deactivated and one of another organization. */
 export function wrongOwner(field: string): Invalid {
   return invalid(field, 'must be the e-mail of an active user of your organization.');
 }

@@ -76,7 +76,7 @@ export type KeyIssued = IssuedKey &
   Restrictions & {
     readonly kind: 'issued';
     readonly holder: Holder;
-    /** What the operator has set for the organization. */
+    /** The limits that the operator has set for the organization. */
     readonly limits: OrganizationLimits;
   };
 

@@ -156,7 +156,7 @@ export function checkNameFree(
   };
 }
 
-/** The same error for a key that does not exist, one of another user and one of another organization. */
+/** Returns the same error for a key that does not exist, one of another user and one of another organization. */
 export function noSuchKey(): DomainError {
   return new DomainError('not_found', 'There is no such API key.');
 }

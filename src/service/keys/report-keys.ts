@@ -24,7 +24,7 @@ export const REPORTED = 'reported as leaked';
 export type ReportDeps = { readonly outbox: Outbox; readonly publicUrl?: string | undefined };
 
 type Reported = {
-  /** Well-formed keys, at most MAX_REPORTED_KEYS. */
+  /** The reported keys, which are well-formed, at most MAX_REPORTED_KEYS. */
   readonly keys: readonly string[];
   readonly auditSource: AuditSource;
   readonly now: Date;

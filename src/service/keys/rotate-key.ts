@@ -46,7 +46,7 @@ export type Rotation = OneTimeForm & {
   readonly lifeDays?: number | null | undefined;
   /** The allowed addresses of the successor, as in a RestrictionRequest. If they are omitted, it keeps those of the old key. */
   readonly addresses?: string | undefined;
-  /** For tests. */
+  /** The clock, which tests replace. */
   readonly now?: () => Date;
 };
 

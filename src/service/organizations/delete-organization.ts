@@ -30,7 +30,7 @@ export type Deletion = {
 };
 
 /**
- * Deletes every row of the organization, in batches, the organization itself last. From the start on, its requests get 503, and
+ * Deletes every row of the organization in chunks, the organization itself last. From the start on, its requests get 503, and
  * 401 once its keys are gone. Returns the number of rows. If it was stopped, it can only be repeated.
  */
 export async function deleteOrganization(

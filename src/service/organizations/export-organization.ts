@@ -32,7 +32,7 @@ export type Exported = {
 
 export type Sink = {
   readonly write: (text: string) => Promise<void>;
-  /** Called at the end, if the archive is complete and may be used. A move cannot be cancelled while it runs. */
+  /** Publishes the archive once it is complete and may be used. A move cannot be cancelled while it runs. */
   readonly publish?: () => Promise<void>;
 };
 

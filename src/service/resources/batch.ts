@@ -23,7 +23,7 @@ import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
 import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
 
-/** Makes the changes in their order, each with the outcome that it would have by itself. */
+/** Makes the changes in their order. Each has the result that it would have by itself. */
 async function changeRows<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,

@@ -195,7 +195,9 @@ export function requireFewEntries<Row extends Stored>(table: Table<Row>, content
   }
 }
 
-/** The same error for a row that does not exist and one of another organization: a difference would reveal that it exists. */
+/**
+ * Returns the same error for a row that does not exist and one of another organization: a difference would reveal that it exists.
+ */
 export function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
   return new DomainError('not_found', `There is no ${noun} with this id.`);
 }

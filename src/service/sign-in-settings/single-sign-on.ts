@@ -162,7 +162,7 @@ export async function saveConnection(
     const { issuer, clientId, clientSecret } = read.client;
     const isSame = stored?.issuer === issuer && stored.clientId === clientId;
     if (isSame && stored.clientSecret === clientSecret) return DONE;
-    // By a mistake, everybody but the break-glass administrator would be locked out.
+    // A mistake would lock out everybody but the break-glass administrator.
     if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
     // A subject at another client may be another person.
     const refusal = stored === null || isSame ? null : await checkAdministratorWithoutProvider(tx, scope);

@@ -21,7 +21,7 @@ export type GivenProof =
   | {
       readonly kind: 'password';
       readonly password: string;
-      /** Read only if the user has a second factor. */
+      /** The code, which is read only if the user has a second factor. */
       readonly code: string;
     }
   | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);

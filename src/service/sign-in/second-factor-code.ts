@@ -7,7 +7,7 @@ import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 
 // RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;
-/** By how many steps the clock of the authenticator may differ. */
+/** How many steps the clock of the authenticator may be off. */
 const STEPS_OFF = 1;
 
 export type NewSecret = {

@@ -19,7 +19,7 @@ export type SignInDeps = { readonly db: Database; readonly access: ProviderAcces
 export type SignInRequest = {
   /** Charter's own address. */
   readonly origin: string;
-  /** From the cookie of the browser. */
+  /** The secret in the cookie of the browser. */
   readonly browserSecret: string;
   /** The path of the dashboard to which the sign-in leads. */
   readonly next: string;

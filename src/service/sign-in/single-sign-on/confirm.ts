@@ -165,9 +165,9 @@ export async function confirmAccount(
 export type GivenForAccount =
   | {
       readonly kind: 'password';
-      /** Not read if the sign-in began from an access link. */
+      /** The password, which is not read if the sign-in began from an access link. */
       readonly password: string;
-      /** Read only if the user has a second factor. */
+      /** The code, which is read only if the user has a second factor. */
       readonly code: string;
     }
   /** The challenge of the passkey is that of a sign-in. */
@@ -185,7 +185,7 @@ type Spend = (tx: Transaction, current: LockedUser) => Promise<ConfirmationRefus
 
 type ConfirmationProof = {
   readonly attempts: readonly Attempt[];
-  /** Called once the attempts are admitted. */
+  /** Verifies the proof. Call it once the attempts are admitted. */
   readonly verify: () => Promise<Spend | ConfirmationRefusal>;
 };
 
