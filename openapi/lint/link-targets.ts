@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { GUIDES, guidesIn } from '../../scripts/docs/guides.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import type { Json } from '../../src/contract/document.ts';
 
@@ -13,6 +14,8 @@ export type LinkTargets = {
   /** The names of components/schemas and components/examples. */
   readonly schemas: ReadonlySet<string>;
   readonly examples: ReadonlySet<string>;
+  /** The guides that have their files elsewhere, such as the README of the client. */
+  readonly guidesElsewhere: readonly string[];
   /** Whether the file or folder exists; the path starts at the root of the checkout. */
   has(file: string): boolean;
   /** The names of the files in a folder. */
@@ -39,6 +42,10 @@ export function readLinkTargets(root: string, document: Json | null): LinkTarget
     webhookIds: idsIn('webhooks'),
     schemas: componentsIn('schemas'),
     examples: componentsIn('examples'),
+    guidesElsewhere: globSync(`${GUIDES}/guides.yaml`, { cwd: root })
+      .flatMap((file) => guidesIn(readFileSync(join(root, file), 'utf8')))
+      .map(({ file }) => file)
+      .filter((file) => !file.startsWith(`${GUIDES}/`)),
     has: (file) => existsSync(join(root, file)),
     namesIn: (folder) => globSync('*', { cwd: join(root, folder) }),
     anchorsOf: (file) => new Set(headingsOf(readFileSync(join(root, file), 'utf8')).map(({ anchor }) => anchor)),

@@ -31,20 +31,21 @@ export type Source = {
   readonly synonyms: ReadonlyMap<string, string>;
 };
 
-const FOLDER = 'openapi/guides';
-const LIST = `${FOLDER}/guides.yaml`;
+/** The folder of the guides, and of what writers set beside them. */
+export const GUIDES = 'openapi/guides';
+const LIST = `${GUIDES}/guides.yaml`;
 /** Pages that are no guides. */
 const RESERVED = ['index', 'reference', 'all', 'plain', 'conventions', 'llms', 'images', 'assets'];
 
 export async function readSource(root: string, contract: Contract): Promise<Source> {
   const problems: Problem[] = [];
   const listed = guidesIn(await readFile(join(root, LIST), 'utf8'));
-  const read = await Promise.all(listed.map((each) => readGuide(root, each, problems)));
+  const read = await Promise.all(listed.map((each) => readGuide(root, each, contract, problems)));
   const guides = read.filter((guide) => guide !== null);
   const branding = await readPairs(root, 'branding.yaml');
   const images = await readImages(root, guides, problems);
   const logo = branding.get('logo');
-  if (logo !== undefined) images.set(logo, await readFile(join(root, FOLDER, logo)));
+  if (logo !== undefined) images.set(logo, await readFile(join(root, GUIDES, logo)));
   if (problems.length > 0) throw errorOf(problems);
   const text = conventionsOf(contract);
   const conventions = {
@@ -70,8 +71,12 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   };
 }
 
-async function readGuide(root: string, { name, line, group }: Listed, problems: Problem[]): Promise<Guide | null> {
-  const file = `${FOLDER}/${name}`;
+async function readGuide(
+  root: string,
+  { name, file, line, group }: Listed,
+  { info: { version } }: Contract,
+  problems: Problem[],
+): Promise<Guide | null> {
   const slug = name.slice(0, -'.md'.length);
   const whole = await readFile(join(root, file), 'utf8').catch(() => null);
   if (whole === null || RESERVED.includes(slug)) {
@@ -84,7 +89,9 @@ async function readGuide(root: string, { name, line, group }: Listed, problems: 
     problems.push({ file, line: 1, message: 'A guide must begin with its title: "# Title".' });
     return null;
   }
-  const text = whole.replace(/^.*/, '').replaceAll('\r\n', '\n');
+  // The READMEs of the client and the mock name their version, which is that of the contract.
+  const read = file.startsWith(GUIDES) ? whole : whole.replaceAll('<version>', version);
+  const text = read.replace(/^.*/, '').replaceAll('\r\n', '\n');
   const headings = headingsOf(text);
   for (const { line: at } of headings.filter(({ level }) => level === 1))
     problems.push({ file, line: at, message: 'A guide has only one title. Begin this heading with "##".' });
@@ -96,10 +103,10 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
   for (const { file, text } of guides) {
     for (const { target, line } of linksOf(text).filter(({ isImage }) => isImage)) {
       const isNamed = /^images\/[\w-]+\.(png|svg)$/.test(target);
-      const bytes = isNamed ? await readFile(join(root, FOLDER, target)).catch(() => null) : null;
+      const bytes = isNamed ? await readFile(join(root, GUIDES, target)).catch(() => null) : null;
       if (bytes !== null) images.set(target, bytes);
       else {
-        const message = `There is no picture "${target}". Add it to ${FOLDER}/images as .png or .svg.`;
+        const message = `There is no picture "${target}". Add it to ${GUIDES}/images as .png or .svg.`;
         problems.push({ file, line, message });
       }
     }
@@ -109,7 +116,7 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
 
 /** The lines "name: value" of a file. Lines without a value are left out. */
 async function readPairs(root: string, name: string): Promise<Map<string, string>> {
-  const text = await readFile(join(root, FOLDER, name), 'utf8').catch(() => '');
+  const text = await readFile(join(root, GUIDES, name), 'utf8').catch(() => '');
   const pairs = text.matchAll(/^(?<key>[^#:\n][^:\n]*): +(?:"(?<quoted>.*)"|(?<plain>.*\S)) *$/gm);
   return new Map(
     [...pairs].map(({ groups }) => [groups?.['key'] ?? '', groups?.['quoted'] ?? groups?.['plain'] ?? '']),
@@ -125,14 +132,23 @@ export function errorOf(problems: readonly Problem[]): Error {
 }
 
 /** A line of openapi/guides/guides.yaml. */
-export type Listed = { readonly name: string; readonly line: number; readonly group: string };
+export type Listed = {
+  readonly name: string;
+  /** The path from the root of the checkout. */
+  readonly file: string;
+  readonly line: number;
+  readonly group: string;
+};
 
-/** The guides in the text of openapi/guides/guides.yaml, in reading order, each with the group that it is listed under. */
+/**
+ * The guides in the text of openapi/guides/guides.yaml, in reading order, each with the group that it is listed under.
+ * "- limits.md" is a file in the same folder; "- charter-client.md: src/client/README.md" names another one.
+ */
 export function guidesIn(list: string): Listed[] {
   let group = '';
   return list.split('\n').flatMap((text, i) => {
     group = /^(\w.*):$/.exec(text)?.[1] ?? group;
-    const name = /^- (\S+\.md)$/.exec(text)?.[1];
-    return name === undefined ? [] : [{ name, line: i + 1, group }];
+    const [, name, file = `${GUIDES}/${name}`] = /^- (\S+\.md)(?:: (\S+\.md))?$/.exec(text) ?? [];
+    return name === undefined ? [] : [{ name, file, line: i + 1, group }];
   });
 }

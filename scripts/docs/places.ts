@@ -1,6 +1,6 @@
+import { posix } from 'node:path';
 import type { Operation, Webhook } from '../../src/contract/document.ts';
-import type { Guide, Source } from './guides.ts';
-import { errorOf, type Problem } from './guides.ts';
+import { errorOf, GUIDES, type Guide, type Problem, type Source } from './guides.ts';
 import { withTargets } from './markdown.ts';
 
 /** What a link of a guide leads to. */
@@ -70,9 +70,10 @@ function targetOf(target: string, here: string, { contract, guides }: Source): T
     const operation = all.find(({ operationId }) => target === `operation:${operationId}`);
     return operation && { kind: 'operation', operation };
   }
-  const [whole, slug = here, anchor = null] = /^(?:([a-z0-9-]+)\.md)?(?:#(.+))?$/.exec(target) ?? [];
-  const guide = guides.find((each) => each.slug === slug);
-  if (whole === undefined || guide === undefined) return undefined;
+  const [path = '', anchor = null] = target.split('#');
+  const file = posix.join(GUIDES, path);
+  const guide = guides.find((each) => (path === '' ? each.slug === here : each.file === file));
+  if (guide === undefined) return undefined;
   if (anchor !== null && !guide.headings.some((each) => each.anchor === anchor)) return undefined;
-  return { kind: 'guide', slug, anchor };
+  return { kind: 'guide', slug: guide.slug, anchor };
 }

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
 import { lint } from 'markdownlint/promise';
@@ -10,7 +10,7 @@ import { codeContent } from '../../openapi/lint/pages/code-content.ts';
 import { codeLabel } from '../../openapi/lint/pages/code-label.ts';
 import { link } from '../../openapi/lint/pages/link.ts';
 import type { Json } from '../../src/contract/document.ts';
-import { guidesIn } from '../docs/guides.ts';
+import { GUIDES, guidesIn } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
@@ -51,27 +51,27 @@ function unusedComponents(): Problem[] {
     }));
 }
 
-const LIST = 'openapi/guides/guides.yaml';
+const LIST = `${GUIDES}/guides.yaml`;
 
 function unlistedGuides(): Problem[] {
-  const existing = globSync('*.md', { cwd: join(root, 'openapi/guides') });
+  const existing = globSync('*.md', { cwd: join(root, GUIDES) });
   const listed = guidesIn(read(LIST));
-  const missing = listed.filter(({ name }) => !existing.includes(name));
+  const missing = listed.filter(({ file }) => !existsSync(join(root, file)));
   const unlisted = existing.filter((name) => !listed.some((each) => each.name === name));
   return [
-    ...missing.map(({ name, line }) => {
+    ...missing.map(({ file, name, line }) => {
       const near = nearest(name, existing);
       return {
         file: LIST,
         line,
         column: 3,
         rule: 'guide-list',
-        message: `The guide "${name}" does not exist.`,
+        message: `The guide "${file}" does not exist.`,
         remedy: near === undefined ? 'Write it, or remove this line.' : `Did you mean "${near}"?`,
       };
     }),
     ...unlisted.map((name) => ({
-      file: `openapi/guides/${name}`,
+      file: `${GUIDES}/${name}`,
       line: 1,
       column: 1,
       rule: 'guide-list',
@@ -83,24 +83,25 @@ function unlistedGuides(): Problem[] {
 
 /** Readers come from other guides. The first guide is the one that they are sent to. */
 function unlinkedGuides(): Problem[] {
-  const [first, ...names] = guidesIn(read(LIST)).map(({ name }) => name);
-  const existing = globSync('*.md', { cwd: join(root, 'openapi/guides') });
+  const [first, ...files] = guidesIn(read(LIST)).map(({ file }) => file);
+  const existing = globSync('*.md', { cwd: join(root, GUIDES) });
   const linked = new Set(
     existing.flatMap((from) =>
-      linksOf(read(`openapi/guides/${from}`))
+      linksOf(read(`${GUIDES}/${from}`))
         .map(({ target }) => target.split('#', 1)[0] ?? '')
-        .filter((to) => to !== from),
+        .filter((to) => to !== from)
+        .map((to) => posix.join(GUIDES, to)),
     ),
   );
-  return names
-    .filter((name) => existing.includes(name) && !linked.has(name))
-    .map((name) => ({
-      file: `openapi/guides/${name}`,
+  return files
+    .filter((file) => existsSync(join(root, file)) && !linked.has(file))
+    .map((file) => ({
+      file,
       line: 1,
       column: 1,
       rule: 'guide-linked',
       message: 'No other guide links to this one.',
-      remedy: `Link to it from the guide that its readers come from, such as ${first}: [its title](${name}).`,
+      remedy: `Link to it from the guide that its readers come from, such as ${first}: [its title](${posix.relative(GUIDES, file)}).`,
     }));
 }
 

@@ -286,6 +286,7 @@ describe('pages', () => {
     webhookIds: new Set(['onKeyCreated']),
     schemas: new Set(['Key', 'Anything']),
     examples: new Set(['ValidationLimit']),
+    guidesElsewhere: [],
     has: (file) => [FILE, 'openapi/guides/page.md', 'openapi/guides/picture.png'].includes(file),
     namesIn: (at) => (at === 'openapi/guides' ? ['page.md', 'picture.png', 'sample.md'] : []),
     anchorsOf: (file) => new Set(file === FILE ? ['sample-page', 'keys'] : ['page', 'more']),

@@ -76,7 +76,7 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
   }
   const isOwn = path === '';
   const to = isOwn ? file : posix.join(posix.dirname(file), decode(path));
-  if (isWithin(file, GUIDES) && !isWithin(to, GUIDES)) {
+  if (isWithin(file, GUIDES) && !isWithin(to, GUIDES) && !targets.guidesElsewhere.includes(to)) {
     const remedy = 'Link to a guide, to an operation, or to the web address of the file.';
     return { message: `"${path}" is not published.`, remedy };
   }
