@@ -80,12 +80,8 @@ function eventExamples(resource: Resource): Files {
   ];
   return Object.fromEntries(
     events.map(({ change, data, at }) => {
-      const value = {
-        id: idAt(at, change),
-        type: `${singular}.${change}`,
-        timestamp: new Date(at).toISOString(),
-        data,
-      };
+      const event = `${singular}.${change}`;
+      const value = { id: idAt(at, event), type: event, timestamp: new Date(at).toISOString(), data };
       return [`Event${type}${capital(change)}`, { summary: `${capital(aNoun)} was ${change}`, value }];
     }),
   );
