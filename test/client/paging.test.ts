@@ -119,7 +119,7 @@ test('iterating over the feed ends with its last page, whose cursor continues it
     const names: string[] = [];
     let position = query;
     for await (const { data, page } of charter.pages('/api/events', { params: { query: { limit: 3, ...query } } })) {
-      names.push(...data.map(({ data: { name } }) => name));
+      names.push(...data.map(({ data: program }) => ('name' in program ? program.name : '')));
       position = { cursor: page.next_cursor };
     }
     return { names, position };

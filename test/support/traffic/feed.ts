@@ -2,8 +2,9 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import type { Client } from '../clients/client.ts';
 
-export type FeedEvent = components['schemas']['Event'];
-export type Program = FeedEvent['data'];
+export type Program = components['schemas']['ParentProgram'];
+/** An event of a parent program. Those of other resources have other data. */
+export type FeedEvent = Omit<components['schemas']['Event'], 'data'> & { readonly data: Program };
 
 /** Every event from the cursor on, or from the beginning, and the cursor of the last page. */
 export async function readFeed(
