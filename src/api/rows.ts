@@ -1,0 +1,79 @@
+// What the operations on one row of any resource respond with.
+
+import type { PatchOf } from '../domain/resources/merge-patch.ts';
+import { upsertRow } from '../service/resources/batch.ts';
+import { createRow, getRow, removeRow, updateRow } from '../service/resources/rows.ts';
+import type { ContentOf, GivenContent, Stored, Table } from '../store/resources/table.ts';
+import type { HandlerDeps, HandlerInput } from './operation.ts';
+import { preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
+
+type Given = Pick<HandlerInput, 'caller'>;
+type OfRow = Given & { readonly path: { readonly id: string } };
+type IfMatch = { readonly 'if-match'?: string | undefined };
+type IfNoneMatch = { readonly 'if-none-match'?: string | undefined };
+type Key = { readonly 'idempotency-key'?: string | undefined };
+
+export async function respondWithRow<Row extends Stored>(
+  { path, caller }: OfRow,
+  { db }: HandlerDeps,
+  table: Table<Row>,
+) {
+  const { row, version } = await getRow(db, caller.scope, table, path.id);
+  return { status: 200, headers: {}, body: row, version } as const;
+}
+
+export async function respondToCreation<Row extends Stored>(
+  { body, headers, caller }: Given & { readonly body: GivenContent<Row>; readonly headers: Key },
+  deps: HandlerDeps,
+  table: Table<Row>,
+) {
+  const creation = { content: body, idempotencyKey: headers['idempotency-key'] };
+  return responseOfCreated(table, await createRow({ ...deps, caller }, table, creation));
+}
+
+export async function respondToUpdate<Row extends Stored>(
+  { path, body, headers, caller }: OfRow & { readonly body: PatchOf<ContentOf<Row>>; readonly headers: IfMatch },
+  deps: HandlerDeps,
+  table: Table<Row>,
+) {
+  const precondition = preconditionOfUpdate(headers['if-match'], table);
+  const row = await updateRow({ ...deps, caller }, table, { id: path.id, patch: body, precondition });
+  return { status: 200, headers: {}, body: row } as const;
+}
+
+export async function respondToDeletion<Row extends Stored>(
+  { path, headers, caller }: OfRow & { readonly headers: IfMatch },
+  deps: HandlerDeps,
+  table: Table<Row>,
+) {
+  const precondition = preconditionOfUpdate(headers['if-match'], table);
+  await removeRow({ ...deps, caller }, table, { id: path.id, precondition });
+  return { status: 204, headers: {}, body: null } as const;
+}
+
+/** Creates the row with the client's own id in the path, or replaces its content. */
+export async function respondToUpsert<Row extends Stored>(
+  {
+    path,
+    body,
+    headers,
+    caller,
+  }: Given & {
+    readonly path: GivenContent<Row>;
+    readonly body: GivenContent<Row>;
+    readonly headers: IfMatch & IfNoneMatch;
+  },
+  deps: HandlerDeps,
+  table: Table<Row>,
+) {
+  const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] };
+  const { kind, row } = await upsertRow({ ...deps, caller }, table, {
+    content: { ...body, ...path },
+    precondition: preconditionOfUpsert(conditions, table),
+  });
+  return kind === 'updated' ? ({ status: 200, headers: {}, body: row } as const) : responseOfCreated(table, row);
+}
+
+function responseOfCreated<Row extends Stored>({ name }: Table<Row>, row: Row) {
+  return { status: 201, headers: { Location: `/api/${name}/${row.id}` }, body: row } as const;
+}
