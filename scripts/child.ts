@@ -68,7 +68,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
  */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   const stop = watchForShutdown();
-  stop.started();
+  stop.markStarted();
   void stop.reason.then(endAll);
   try {
     process.exitCode = await main();

@@ -12,13 +12,13 @@ const REMEDIES = {
     'Build the index with CREATE UNIQUE INDEX CONCURRENTLY in a migration before, then add the constraint USING INDEX.',
   notNull:
     'Add a CHECK ("column" IS NOT NULL) constraint with NOT VALID instead, and validate it in the next migration.',
-  type: 'Add another column, and fill it in batches after the start (src/postgres/complete-migrations.ts).',
+  type: 'Add another column, and fill it in chunks after the start (src/postgres/complete-migrations.ts).',
   default:
-    'Add the column without a default, set the default in a second ALTER TABLE, and fill it in batches after the start.',
+    'Add the column without a default, set the default in a second ALTER TABLE, and fill it in chunks after the start.',
   inline: 'Add the column alone, and the constraint as one of its own, with NOT VALID.',
   inlineUnique:
     'Add the column alone, then the index with CREATE UNIQUE INDEX CONCURRENTLY, then the constraint USING INDEX.',
-  rows: 'Change the rows in batches after the start (src/postgres/complete-migrations.ts).',
+  rows: 'Change the rows in chunks after the start (src/postgres/complete-migrations.ts).',
   validate: 'Validate constraints in a migration of their own: the other locks of this one are held meanwhile.',
   rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
 } as const;

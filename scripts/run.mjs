@@ -107,17 +107,17 @@ function findNode() {
 function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const all = digest(['package.json', 'package-lock.json', '.npmrc']);
-  const installed = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
+  const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
   // All dependencies include those of a lean command.
-  if (isDone(() => installed() === all || (command.lean && installed() === `${all} lean`))) return;
+  if (isDone(() => readStamp() === all || (command.lean && readStamp() === `${all} lean`))) return;
   // npm replaces packages in the folder, and another checkout may use the target of a link.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
       'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would change.\n' +
         '  Remove the link, or run npm ci in the folder that it leads to, and try again.',
     );
-  const isFirst = installed() === '';
-  const isLean = command.lean && (isFirst || installed().endsWith(' lean'));
+  const isFirst = readStamp() === '';
+  const isLean = command.lean && (isFirst || readStamp().endsWith(' lean'));
   step(
     isFirst ? 'Dependencies' : 'Dependencies that are still missing',
     () => {

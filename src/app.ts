@@ -112,10 +112,13 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     setPageHeaders,
   });
 
-  pages.use(handledBy(HEALTH), health);
-  pages.use(handledBy('documentation'), publication.routes({ setPageHeaders, publicUrl: apiUrl, otherUrl: publicUrl }));
-  pages.use(handledBy('dashboard'), dashboard);
-  pages.use(handledBy(NOBODY));
+  pages.use(markHandledBy(HEALTH), health);
+  pages.use(
+    markHandledBy('documentation'),
+    publication.routes({ setPageHeaders, publicUrl: apiUrl, otherUrl: publicUrl }),
+  );
+  pages.use(markHandledBy('dashboard'), dashboard);
+  pages.use(markHandledBy(NOBODY));
 
   // A bare Express router comes first: an Express application switches the prototypes of each request and response that
   // passes it, which costs an API request more than everything else that Express does.
@@ -181,7 +184,7 @@ export function clientAddressIn(isTrusted: IsTrusted) {
 }
 
 /** For metrics and traces: the part of the server that handles the requests which reach it. */
-function handledBy(part: string): RequestHandler {
+function markHandledBy(part: string): RequestHandler {
   return (_req, res, next) => {
     Exchange.of(res).handledBy = part;
     next();

@@ -1,4 +1,4 @@
-import { type Given, invalidError, readOrigin } from './config-values.ts';
+import { invalidError, readOrigin, type Variable } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
@@ -16,12 +16,12 @@ export type CellConfig = {
   readonly cellDomainsFile: string | undefined;
 };
 
-export function readCellConfig(given: Given): CellConfig {
+export function readCellConfig(variable: Variable): CellConfig {
   return {
-    cell: readCell(given('CHARTER_CELL')),
-    cells: readCells(given('CHARTER_CELLS')),
-    commonUrl: readOrigin('COMMON_URL', given('COMMON_URL')),
-    cellDomainsFile: given('CHARTER_CELL_DOMAINS'),
+    cell: readCell(variable('CHARTER_CELL')),
+    cells: readCells(variable('CHARTER_CELLS')),
+    commonUrl: readOrigin('COMMON_URL', variable('COMMON_URL')),
+    cellDomainsFile: variable('CHARTER_CELL_DOMAINS'),
   };
 }
 

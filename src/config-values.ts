@@ -5,7 +5,7 @@ import { isNetwork } from './domain/webhooks/forbidden-address.ts';
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.
 
 /** Returns the value of a variable, or `undefined` if it is unset or empty. */
-export type Given = (name: string) => string | undefined;
+export type Variable = (name: string) => string | undefined;
 
 export function readInteger(
   name: string,

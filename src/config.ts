@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import type { ResponseCheck } from './api/response-check.ts';
 import { type CellConfig, readCellConfig, requireCells } from './config-cells.ts';
 import {
-  type Given,
   invalidError,
   MAKE_A_KEY,
   readDatabaseUrl,
@@ -12,6 +11,7 @@ import {
   readOneOf,
   readOrigin,
   readRatio,
+  type Variable,
 } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
 import type { Keyring } from './domain/keyring.ts';
@@ -74,42 +74,42 @@ const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
 /** Reads and validates the environment variables; an empty one counts as unset. Throws a StartUpError for an invalid one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   // Files of variables and secrets often end with a line break, which then becomes part of the value.
-  const given: Given = (name) =>
+  const variable: Variable = (name) =>
     (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
-  const nodeEnv = readOneOf('NODE_ENV', given('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
+  const nodeEnv = readOneOf('NODE_ENV', variable('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const config = {
-    port: readInteger('PORT', given('PORT'), { fallback: 3000, min: 0, max: 65535 }),
-    host: given('HOST') ?? '127.0.0.1',
-    workers: readWorkers(given('WORKERS')),
-    databaseUrl: readDatabaseUrl('DATABASE_URL', given('DATABASE_URL')),
-    databaseDirectUrl: readDatabaseUrl('DATABASE_DIRECT_URL', given('DATABASE_DIRECT_URL')),
-    databasePoolSize: readInteger('DATABASE_POOL_SIZE', given('DATABASE_POOL_SIZE'), {
+    port: readInteger('PORT', variable('PORT'), { fallback: 3000, min: 0, max: 65535 }),
+    host: variable('HOST') ?? '127.0.0.1',
+    workers: readWorkers(variable('WORKERS')),
+    databaseUrl: readDatabaseUrl('DATABASE_URL', variable('DATABASE_URL')),
+    databaseDirectUrl: readDatabaseUrl('DATABASE_DIRECT_URL', variable('DATABASE_DIRECT_URL')),
+    databasePoolSize: readInteger('DATABASE_POOL_SIZE', variable('DATABASE_POOL_SIZE'), {
       fallback: 10,
       min: 1,
       max: 1000,
     }),
     acceptsNewerDatabase:
-      readOneOf('NEWER_DATABASE', given('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) ===
+      readOneOf('NEWER_DATABASE', variable('NEWER_DATABASE'), { fallback: 'refuse', allowed: NEWER_DATABASE }) ===
       'accept',
-    dataDir: given('DATA_DIR') ?? '.data',
-    keyring: readKeyring(given('ENCRYPTION_KEY')),
+    dataDir: variable('DATA_DIR') ?? '.data',
+    keyring: readKeyring(variable('ENCRYPTION_KEY')),
     requestLimits: {
-      perKey: readRate('RATE_LIMIT_PER_KEY', given('RATE_LIMIT_PER_KEY'), DEFAULT_LIMITS.perKey),
+      perKey: readRate('RATE_LIMIT_PER_KEY', variable('RATE_LIMIT_PER_KEY'), DEFAULT_LIMITS.perKey),
       perOrganization: readRate(
         'RATE_LIMIT_PER_ORGANIZATION',
-        given('RATE_LIMIT_PER_ORGANIZATION'),
+        variable('RATE_LIMIT_PER_ORGANIZATION'),
         DEFAULT_LIMITS.perOrganization,
       ),
-      perAddress: readRate('RATE_LIMIT_PER_ADDRESS', given('RATE_LIMIT_PER_ADDRESS'), DEFAULT_LIMITS.perAddress),
+      perAddress: readRate('RATE_LIMIT_PER_ADDRESS', variable('RATE_LIMIT_PER_ADDRESS'), DEFAULT_LIMITS.perAddress),
     },
     responseCacheBytes:
-      MIB * readInteger('RESPONSE_CACHE_MIB', given('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
+      MIB * readInteger('RESPONSE_CACHE_MIB', variable('RESPONSE_CACHE_MIB'), { fallback: 64, min: 0, max: 65536 }),
     responseCheck: readResponseCheck({
-      mode: given('RESPONSE_CHECK'),
-      rate: given('RESPONSE_CHECK_SAMPLE_RATE'),
+      mode: variable('RESPONSE_CHECK'),
+      rate: variable('RESPONSE_CHECK_SAMPLE_RATE'),
       nodeEnv,
     }),
-    eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', given('EVENT_RETENTION_DAYS'), {
+    eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', variable('EVENT_RETENTION_DAYS'), {
       fallback: 30,
       // The last attempt of a webhook comes up to 31 hours after its event.
       min: 2,
@@ -117,23 +117,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     webhooks: {
       allowHttp:
-        readOneOf('WEBHOOKS_ALLOW_HTTP', given('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) ===
+        readOneOf('WEBHOOKS_ALLOW_HTTP', variable('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) ===
         'true',
-      allowedNetworks: readNetworks('WEBHOOKS_ALLOWED_NETWORKS', given('WEBHOOKS_ALLOWED_NETWORKS')),
+      allowedNetworks: readNetworks('WEBHOOKS_ALLOWED_NETWORKS', variable('WEBHOOKS_ALLOWED_NETWORKS')),
     },
-    drainSeconds: readInteger('DRAIN_SECONDS', given('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
-    ...readObservabilityConfig(given),
-    logLevel: readOneOf('LOG_LEVEL', given('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
+    drainSeconds: readInteger('DRAIN_SECONDS', variable('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
+    ...readObservabilityConfig(variable),
+    logLevel: readOneOf('LOG_LEVEL', variable('LOG_LEVEL'), { fallback: 'info', allowed: LOG_LEVELS }),
     nodeEnv,
-    environment: readOneOf('CHARTER_ENVIRONMENT', given('CHARTER_ENVIRONMENT'), {
+    environment: readOneOf('CHARTER_ENVIRONMENT', variable('CHARTER_ENVIRONMENT'), {
       fallback: 'live',
       allowed: ENVIRONMENTS,
     }),
-    ...readCellConfig(given),
-    publicUrl: readOrigin('PUBLIC_URL', given('PUBLIC_URL')),
-    trustedProxies: readTrustedProxies(given('TRUSTED_PROXIES')),
-    scannerKeys: readScannerKeys(given('SECRET_SCANNING_KEYS')),
-    ...readContactConfig(given),
+    ...readCellConfig(variable),
+    publicUrl: readOrigin('PUBLIC_URL', variable('PUBLIC_URL')),
+    trustedProxies: readTrustedProxies(variable('TRUSTED_PROXIES')),
+    scannerKeys: readScannerKeys(variable('SECRET_SCANNING_KEYS')),
+    ...readContactConfig(variable),
   };
   requireConsistency(config);
   return config;
@@ -202,14 +202,14 @@ export type ObservabilityConfig = {
   } | null;
 };
 
-function readObservabilityConfig(given: Given): ObservabilityConfig {
+function readObservabilityConfig(variable: Variable): ObservabilityConfig {
   return {
-    metrics: readMetrics({ host: given('METRICS_HOST'), port: given('METRICS_PORT') }),
+    metrics: readMetrics({ host: variable('METRICS_HOST'), port: variable('METRICS_PORT') }),
     traces: readTraces({
-      endpoint: given('OTEL_EXPORTER_OTLP_ENDPOINT'),
-      serviceName: given('OTEL_SERVICE_NAME'),
-      sampler: given('OTEL_TRACES_SAMPLER'),
-      ratio: given('OTEL_TRACES_SAMPLER_ARG'),
+      endpoint: variable('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      serviceName: variable('OTEL_SERVICE_NAME'),
+      sampler: variable('OTEL_TRACES_SAMPLER'),
+      ratio: variable('OTEL_TRACES_SAMPLER_ARG'),
     }),
   };
 }
@@ -259,10 +259,14 @@ export type ContactConfig = {
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 
-function readContactConfig(given: Given): ContactConfig {
+function readContactConfig(variable: Variable): ContactConfig {
   return {
-    supportUrl: readSupportUrl('SUPPORT_CONTACT', given('SUPPORT_CONTACT')),
-    mail: readMail({ smtpUrl: given('SMTP_URL'), mailFrom: given('MAIL_FROM'), publicUrl: given('PUBLIC_URL') }),
+    supportUrl: readSupportUrl('SUPPORT_CONTACT', variable('SUPPORT_CONTACT')),
+    mail: readMail({
+      smtpUrl: variable('SMTP_URL'),
+      mailFrom: variable('MAIL_FROM'),
+      publicUrl: variable('PUBLIC_URL'),
+    }),
   };
 }
 

@@ -193,7 +193,7 @@ async function serve(
     worker === null
       ? await listen(app.listener, { ...options, host: config.host, port: config.port, onAcceptError })
       : { ...serveHanded(app.listener, { ...options, handed: worker }), url: worker.role.url };
-  shutdown.started();
+  shutdown.markStarted();
   const speaksForAll = worker === null || worker.role.isFirst;
   if (speaksForAll) warnAboutSettings(config, logger);
   const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });

@@ -5,7 +5,7 @@ export type Shutdown = {
   /** Requests the shutdown from within. */
   request(reason: string): void;
   /** To be called when the server has started. Until then, a request to stop is acknowledged on standard error. */
-  started(): void;
+  markStarted(): void;
 };
 
 /**
@@ -34,7 +34,7 @@ export function watchForShutdown(requested?: Promise<string>): Shutdown {
     reason,
     isRequested: () => isRequested,
     request,
-    started() {
+    markStarted() {
       isStarting = false;
     },
   };

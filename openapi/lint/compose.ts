@@ -27,7 +27,7 @@ export const examples = {
       delete example['x-signature'];
       example['value'] = String(value).replace('{signature}', () => signatureFor(signed, folder));
     } else if ('value' in example) {
-      example['value'] = composed(value, folder);
+      example['value'] = composeValue(value, folder);
     }
   },
 };
@@ -49,13 +49,13 @@ export const properties = {
   },
 };
 
-function composed(value: unknown, folder: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => composed(item, folder));
+function composeValue(value: unknown, folder: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => composeValue(item, folder));
   if (!isObject(value)) return value;
   const { 'x-example': name, 'x-omit': omitted = [], ...members } = value;
   const base = typeof name === 'string' ? Object.entries(Object(exampleValue(name, folder))) : [];
   const kept = base.filter(([member]) => ![omitted].flat().includes(member));
-  const own = Object.entries(members).map(([member, content]) => [member, composed(content, folder)]);
+  const own = Object.entries(members).map(([member, content]) => [member, composeValue(content, folder)]);
   return Object.fromEntries([...kept, ...own]);
 }
 
@@ -71,7 +71,7 @@ const fileOfExample = (name: string, folder: string) => join(folder, `${name}.ya
 
 function exampleValue(name: string, folder: string): unknown {
   const { value } = parse(readFileSync(fileOfExample(name, folder), 'utf8'));
-  return composed(value, folder);
+  return composeValue(value, folder);
 }
 
 function signatureFor({ 'x-example': example, timestamp, secret }: Json, folder: string): string {

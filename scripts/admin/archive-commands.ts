@@ -185,10 +185,10 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 }
 
 /** A line with the name of the cell for each of the texts. Returns their number. */
-async function writeMap(path: string, cell: string, batches: AsyncIterable<readonly string[]>): Promise<number> {
+async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
   return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;
-    for await (const texts of batches) {
+    for await (const texts of chunks) {
       await write(texts.map((text) => `${text} ${cell}\n`).join(''));
       count += texts.length;
     }

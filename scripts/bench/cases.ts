@@ -11,7 +11,7 @@ import type { Case, Servers } from './compare.ts';
 import { COMMON_WORD, type Data, KEYRING, type Organization, RARE_WORD } from './data.ts';
 import type { Load } from './load.ts';
 import {
-  authorized,
+  authorizationOf,
   creations,
   each,
   findRowsAt,
@@ -161,7 +161,7 @@ async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Clien
      ) walked where place % $3 = 0`,
     [large.id, DISTINCT_PAGES * PAGE_ROWS, PAGE_ROWS],
   );
-  const headers = authorized(large);
+  const headers = authorizationOf(large);
   const charterPages = rows.map((row) => ({
     headers,
     path: `${PATH}?cursor=${sealCursor(seal(large), positionOf(row, 'created_at'))}`,
@@ -176,7 +176,7 @@ async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg
   const changes = await listChanges(client, unchanged);
   const at = (index: number) => changes.at(index)?.getTime() ?? 0;
   const pages = (sort: string, from: number, to: number): Load => {
-    const headers = authorized(unchanged);
+    const headers = authorizationOf(unchanged);
     const all = Array.from({ length: DISTINCT_PAGES }, (_, i) => {
       const since = new Date(from + ((to - from) * i) / DISTINCT_PAGES).toISOString();
       return { headers, path: `${PATH}?${new URLSearchParams({ sort, updated_since: since })}` };
@@ -224,7 +224,7 @@ async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Clie
     server: uncached,
     requests: (connection, connections) => {
       const limit = String(PAGE_ROWS + connection - Math.floor(connections / 2));
-      return [{ path: `${PATH}?${new URLSearchParams({ ...parameters, limit })}`, headers: authorized(large) }];
+      return [{ path: `${PATH}?${new URLSearchParams({ ...parameters, limit })}`, headers: authorizationOf(large) }];
     },
   });
   const base = { title: 'its first page', load: pages({}) };

@@ -4,7 +4,7 @@ import type { Organization } from './data.ts';
 import { COMMON_WORD, RARE_WORD } from './data.ts';
 import type { GrownData } from './growth-data.ts';
 import type { RequestSpec } from './load.ts';
-import { authorized, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './requests.ts';
+import { authorizationOf, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './requests.ts';
 
 export type GrowthCase = {
   readonly title: string;
@@ -74,7 +74,7 @@ function read(
 }
 
 function get(organization: Organization, path: string): RequestSpec {
-  return { path, headers: authorized(organization) };
+  return { path, headers: authorizationOf(organization) };
 }
 
 function list(organization: Organization, parameters: Record<string, string>): RequestSpec {
@@ -162,7 +162,7 @@ function updateOf(organization: Organization, { id }: Row, turn: number): Reques
   return {
     method: 'PATCH',
     path: `${PATH}/${id}`,
-    headers: { ...authorized(organization), 'content-type': 'application/json' },
+    headers: { ...authorizationOf(organization), 'content-type': 'application/json' },
     body: JSON.stringify({ description: `Changed at ${Date.now()}, ${turn}` }),
   };
 }

@@ -8,7 +8,7 @@ import type { Data, Organization } from './data.ts';
 import { WRITTEN } from './data.ts';
 import { encode, keepBusy, merge, type Next, type Sample } from './load.ts';
 import { markdownTable, withThousands } from './report.ts';
-import { authorized, PATH } from './requests.ts';
+import { authorizationOf, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { residentBytes } from './servers.ts';
 
@@ -43,7 +43,7 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
     report(`a crowd that ${kind}s`);
     return crowd(server, { kind, next, quiet });
   };
-  const made = (request: () => { path: string; headers: Record<string, string> }) =>
+  const floodOf = (request: () => { path: string; headers: Record<string, string> }) =>
     floodOver(server, { connections: 16, next: () => encode(request(), server.origin) });
   const session = () => ({ accept: 'text/html', cookie: `charter=${randomToken()}` });
   const trials = [
@@ -59,17 +59,17 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
     ),
     await besides(
       '16 connections send unknown API keys',
-      made(() => ({ path: PATH, headers: authorized(mintKey('live')) })),
+      floodOf(() => ({ path: PATH, headers: authorizationOf(mintKey('live')) })),
       { p50: 2 },
     ),
     await besides(
       '16 connections send made-up sessions',
-      made(() => ({ path: '/profile', headers: session() })),
+      floodOf(() => ({ path: '/profile', headers: session() })),
       { p50: 2 },
     ),
     await besides(
       '16 connections open made-up invitations',
-      made(() => ({ path: `/welcome/${randomToken()}`, headers: { accept: 'text/html' } })),
+      floodOf(() => ({ path: `/welcome/${randomToken()}`, headers: { accept: 'text/html' } })),
       { p50: 2 },
     ),
     await crowds('read', pages),
@@ -117,11 +117,11 @@ async function compareWithQuiet({
     await stop();
   }
   const [alone, beside] = [merge(alones), merge(besides)];
-  const compared = (share: number) => {
+  const slowdownAt = (share: number) => {
     const [from, to] = [quantile(alone.milliseconds, share), quantile(beside.milliseconds, share)];
     return { ratio: to / from, text: `${(to / from).toFixed(1)} times (${from.toFixed(1)} to ${to.toFixed(1)} ms)` };
   };
-  const [p50, p99] = [compared(0.5), compared(0.99)];
+  const [p50, p99] = [slowdownAt(0.5), slowdownAt(0.99)];
   const isFast = p50.ratio <= goals.p50 && p99.ratio <= (goals.p99 ?? Number.POSITIVE_INFINITY);
   const p99Goal = goals.p99 === undefined ? '' : `p99 ${goals.p99} times, `;
   return {
@@ -205,7 +205,7 @@ function drive(
 /** Uncached pages of 25 rows: no two requests at the same time have the same query, because those would share a response. */
 function pagesOf({ origin }: RunningServer, organization: Organization): Next {
   let turn = 0;
-  const headers = authorized(organization);
+  const headers = authorizationOf(organization);
   return () => {
     turn = (turn + 1) % 1_000_000;
     const path = `${PATH}?updated_since=2020-01-01T00:00:00.${String(turn).padStart(6, '0')}Z`;
@@ -214,7 +214,7 @@ function pagesOf({ origin }: RunningServer, organization: Organization): Next {
 }
 
 function creationsOf({ origin }: RunningServer, organization: Organization): Next {
-  const headers = { ...authorized(organization), 'content-type': 'application/json' };
+  const headers = { ...authorizationOf(organization), 'content-type': 'application/json' };
   const bytes = encode({ method: 'POST', path: PATH, headers, body: JSON.stringify({ name: WRITTEN }) }, origin);
   return () => bytes;
 }

@@ -16,7 +16,7 @@ export type Place = { readonly id: string; readonly value: string };
 
 export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-export const authorized = ({ key }: Pick<Organization, 'key'>) => ({ authorization: `Bearer ${key}` });
+export const authorizationOf = ({ key }: Pick<Organization, 'key'>) => ({ authorization: `Bearer ${key}` });
 
 export const seal = ({ cursorKey }: Organization) => ({
   key: cursorKey,
@@ -30,7 +30,10 @@ export function each(
   path = PATH,
   headers: Record<string, string> = {},
 ): Load {
-  const all = organizations.map((organization) => ({ path, headers: { ...authorized(organization), ...headers } }));
+  const all = organizations.map((organization) => ({
+    path,
+    headers: { ...authorizationOf(organization), ...headers },
+  }));
   return {
     server,
     requests: (connection, connections) => {
@@ -53,8 +56,8 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
 /** Reads of the first page, with a create and an update in turn. Each connection updates a program of its own. */
 export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
   const ids = await someIds(client, organization, 300);
-  const read = { path: PATH, headers: authorized(organization) };
-  const headers = { ...authorized(organization), 'content-type': 'application/json' };
+  const read = { path: PATH, headers: authorizationOf(organization) };
+  const headers = { ...authorizationOf(organization), 'content-type': 'application/json' };
   const write = (method: 'POST' | 'PATCH', path: string, body: object): RequestSpec[] => [
     ...Array<RequestSpec>(READS_PER_WRITE).fill(read),
     { method, path, headers, body: JSON.stringify(body) },
@@ -73,7 +76,7 @@ const CHUNK_ROWS = 100;
 
 /** One connection creates rows, one or a hundred with each request. */
 export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
-  const headers = { ...authorized(organization), 'content-type': 'application/json' };
+  const headers = { ...authorizationOf(organization), 'content-type': 'application/json' };
   const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };
   const changes = Array<object>(CHUNK_ROWS).fill({ action: 'create', body });
   const post = (path: string, content: object): Load => ({

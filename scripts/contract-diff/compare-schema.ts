@@ -237,12 +237,12 @@ function asNumber(value: unknown, absent: number): number {
 function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly string[]): void {
   const { spot, direction } = shapes;
   const [before, after] = [shapes.before.keywords, shapes.after.keywords];
-  const named = (keywords: Json) => [
+  const namesOf = (keywords: Json) => [
     ...Object.keys(objectOf(keywords['properties'])),
     ...listOf(keywords['required']).map(String),
   ];
   const hasNewKind = gainsKinds(comparison, before, after);
-  for (const name of [...new Set([...named(before), ...named(after)])].sort()) {
+  for (const name of [...new Set([...namesOf(before), ...namesOf(after)])].sort()) {
     const place = atField(spot, name);
     const report: Report = (rule, at, ...rest) => {
       const isOfNewKind = hasNewKind && rule === 'alternative added' && isSame(at.at, place.at);

@@ -6,7 +6,7 @@ const EMPTY = /^```(?:json example=(?<example>\w+)|text webhook=(?<webhook>[\w.]
 const WIDTH = 100;
 
 /** The Markdown of a guide, with the contract's examples in its empty blocks. */
-export function filled(text: string, document: Json): string {
+export function fillExamples(text: string, document: Json): string {
   const { examples }: { readonly examples?: Examples } = Object(document['components']);
   const webhooks = webhooksOf(document);
   return text.replace(EMPTY, (opening, ...[name, webhookName]) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Contract, conventionsOf } from './contract.ts';
-import { filled } from './filled.ts';
+import { fillExamples } from './filled.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 
 export type Guide = {
@@ -60,7 +60,7 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
     guides: [
       // The lines of the problems above are those of the file, so the examples come last.
       ...guides.map((guide) => {
-        const text = filled(guide.text, contract.document);
+        const text = fillExamples(guide.text, contract.document);
         return { ...guide, text, headings: headingsOf(text) };
       }),
       { file: 'openapi/openapi.yaml', ...conventions },

@@ -189,9 +189,9 @@ function redocDocument({ source: { contract } }: Site): Json {
     paths: Object.fromEntries(paths),
   };
   // Redoc reads only descriptions as Markdown; in a summary it would show the backticks.
-  const adapted = (name: string, value: unknown) =>
+  const adaptForRedoc = (name: string, value: unknown) =>
     name === 'summary' && typeof value === 'string' ? value.replaceAll('`', '') : value;
-  return JSON.parse(JSON.stringify(result), adapted);
+  return JSON.parse(JSON.stringify(result), adaptForRedoc);
 }
 
 function keyOf({ path, method }: Pick<Operation, 'path' | 'method'>): string {

@@ -10,7 +10,7 @@ import {
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { entityTagOf } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
-import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../src/domain/errors.ts';
+import { batchConflictOf, type DomainError, isOfOneChange, RefusedChangesError } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
 import { type Store, TakenError } from './store.ts';
 
@@ -73,7 +73,7 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
   if (!(error instanceof TakenError)) return error;
   const { field, value, holderId } = error;
   const place = results.findIndex(({ status, body }) => status === 201 && Object(body).id === holderId);
-  return place < 0 ? error : takenInBatch(field, { value, place });
+  return place < 0 ? error : batchConflictOf(field, { value, place });
 }
 
 const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };

@@ -39,7 +39,7 @@ export async function runMockCommand(program: Program): Promise<void> {
 
 async function run(program: Program): Promise<void> {
   const shutdown = watchForShutdown();
-  shutdown.started();
+  shutdown.markStarted();
   const options = readOptions(process.argv.slice(2), () => randomUUID().slice(0, 8));
   switch (options.mode) {
     case 'help':

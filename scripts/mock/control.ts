@@ -1,6 +1,6 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { Violations } from '../../src/api/violations.ts';
-import { closed } from '../../src/contract/conformity.ts';
+import { closeSchema } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
@@ -215,7 +215,7 @@ function requireValidBody(body: unknown, { status, fitting, prefix, ajv }: Targe
   const schema = schemaOf(operation, code);
   if (schema === undefined)
     throw invalidField(`${prefix}body`, `is not allowed: the ${code} of ${operation.operationId} has none. ${REMEDY}`);
-  const validate = ajv.compile(closed(schema));
+  const validate = ajv.compile(closeSchema(schema));
   // Validation fills in defaults.
   if (validate(structuredClone(body))) return;
   const violations = new Violations();

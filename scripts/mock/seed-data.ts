@@ -1,6 +1,6 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { invalidTextsIn, Violations } from '../../src/api/violations.ts';
-import { closed } from '../../src/contract/conformity.ts';
+import { closeSchema } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
@@ -55,7 +55,7 @@ function describe(path: string, operations: readonly Operation[]): Described {
   return {
     path,
     name: path.slice(path.lastIndexOf('/') + 1),
-    schema: closed((list && schemaOf(list, successOf(list))?.properties?.['data']?.items) ?? {}),
+    schema: closeSchema((list && schemaOf(list, successOf(list))?.properties?.['data']?.items) ?? {}),
     creation: create?.requestBody?.content['application/json']?.schema,
     unique: create && UniqueField.of(create),
   };

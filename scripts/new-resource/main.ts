@@ -55,11 +55,11 @@ function readCommandLine() {
 }
 
 function describe(changes: readonly Change[], isDry: boolean): string {
-  const listed = (isNew: boolean) =>
+  const linesOf = (isNew: boolean) =>
     changes
       .filter(({ previous }) => (previous === null) === isNew)
       .map(({ path }) => `  ${path}\n`)
       .join('');
   const heads = isDry ? ['Would write:', 'Would change:'] : ['Written:', 'Changed:'];
-  return `${heads[0]}\n${listed(true)}\n${heads[1]}\n${listed(false)}\n${isDry ? 'Nothing was written.\n' : REMAINING}`;
+  return `${heads[0]}\n${linesOf(true)}\n${heads[1]}\n${linesOf(false)}\n${isDry ? 'Nothing was written.\n' : REMAINING}`;
 }

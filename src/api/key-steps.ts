@@ -88,7 +88,7 @@ function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: Ke
   recordedClients.set(req.socket, { use, forwardedFor });
   const address = clientAddressOf(req);
   const network = address === '' ? null : networkOf(address);
-  use.usedBy({ network, client: clientProductOf(req.headers['user-agent']) }, at);
+  use.noteClient({ network, client: clientProductOf(req.headers['user-agent']) }, at);
 }
 
 /** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */

@@ -133,7 +133,7 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
-    use?.responded(resultOf(status, rateLimitFields));
+    use?.countResponse(resultOf(status, rateLimitFields));
   };
 }
 

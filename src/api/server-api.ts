@@ -92,7 +92,7 @@ function bindHandlers(
     Object.entries(handlers).map(([operationId, handler]) => {
       // The contract's validators make the input the one of this operation; from here on the types hold.
       const typed = handler as (input: unknown, deps: HandlerDeps) => ReturnType<OperationHandler>;
-      const bound: OperationHandler = async (input) => {
+      const boundHandler: OperationHandler = async (input) => {
         try {
           return await typed(input, deps);
         } catch (error) {
@@ -102,7 +102,7 @@ function bindHandlers(
           throw error;
         }
       };
-      return [operationId, bound];
+      return [operationId, boundHandler];
     }),
   );
 }

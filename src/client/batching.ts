@@ -47,7 +47,7 @@ export async function* batchesOf(
     await pace.ready(signal);
     const header = { 'Idempotency-Key': `${run}-${number}` };
     const result = await call('post', `${path}/batch`, { params: { header }, body: { changes: batch }, signal });
-    pace.sent(result.headers);
+    pace.noteResponse(result.headers);
     const outcomes = outcomesIn(result, { path, count: batch.length });
     done += batch.length;
     yield { number, outcomes: outcomes.map((outcome, i) => ({ change: batch[i] ?? {}, ...outcome })), done };
@@ -111,7 +111,7 @@ export class Pace {
   }
 
   /** `headers` are those of the response to a batch. */
-  sent(headers: Headers): void {
+  noteResponse(headers: Headers): void {
     this.#readyAt = this.#clock.now() + refillMs(headers);
   }
 }

@@ -113,7 +113,7 @@ function schemaCompiler(): Compile {
   const known = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);
-    const validate = known.get(text) ?? ajv.compile(schema === false ? schema : closed(schema));
+    const validate = known.get(text) ?? ajv.compile(schema === false ? schema : closeSchema(schema));
     known.set(text, validate);
     return validate;
   };
@@ -125,7 +125,7 @@ const COMPOSITIONS: readonly string[] = ['allOf', 'anyOf', 'oneOf'];
  * The published schemas are open, because a later version may add fields, and clients must ignore those that they do not know.
  * This server must not send one. References are already resolved.
  */
-export function closed(schema: Json): Json {
+export function closeSchema(schema: Json): Json {
   const isComposed = COMPOSITIONS.some((name) => schema[name] !== undefined);
   const isOpen = schema['additionalProperties'] === undefined && (isComposed || isObject(schema['properties']));
   // `additionalProperties` does not see the properties of the schemas that it is composed of.
@@ -145,7 +145,7 @@ function withClosedParts(schema: Json): Json {
 
 /** A schema can be `true` or `false`. */
 function closedOrBoolean(schema: unknown): unknown {
-  return isObject(schema) ? closed(schema) : schema;
+  return isObject(schema) ? closeSchema(schema) : schema;
 }
 
 /** One of the schemas that another is composed of: the whole is closed. */

@@ -15,7 +15,7 @@ export type KeyNoticeOptions = Pick<AttempterOptions, 'logger'> & {
 };
 
 export type KeyNotices = {
-  /** Begins no further batch, and waits for the mails in transit. */
+  /** Begins no further group, and waits for the mails in transit. */
   stop(): Promise<void>;
 };
 

@@ -63,7 +63,7 @@ export class RefusedChangesError extends Error {
 }
 
 /** Another change of the same atomic batch, `place`, creates a row with the value of a unique field: that row will not exist. */
-export function takenInBatch(name: string, { value, place }: { value: unknown; place: number }): DomainError {
+export function batchConflictOf(name: string, { value, place }: { value: unknown; place: number }): DomainError {
   return new DomainError(
     'conflict',
     `The ${name} ${JSON.stringify(value)} is also that of changes.${place} of this batch. Use a different ${name} in one of them.`,

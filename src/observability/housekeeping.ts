@@ -44,7 +44,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
 
 /**
  * Deletes expired rows some seconds after the start, for processes that do not live long, and then every 15 minutes, unless the
- * last run is still in progress. Returns a function that stops it, and waits for the batch in progress.
+ * last run is still in progress. Returns a function that stops it, and waits for the chunk in progress.
  */
 export function startHousekeeping(
   db: Database,

@@ -7,7 +7,7 @@ import { asMigrationList, hasChecksum, type Migration, readMigrations } from './
 /** The advisory lock that lets one process migrate at a time. Prisma's engine locks another number while this lock is held. */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
-export const OLDEST_VERSION = 14;
+export const OLDEST_POSTGRESQL = 14;
 /** Extensions that the migrations create. All are part of PostgreSQL ("contrib"). */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
@@ -172,9 +172,9 @@ async function lock(client: pg.Client): Promise<void> {
 async function checkVersion(client: pg.Client, variable: UrlVariable): Promise<void> {
   const found = await client.query<{ server_version: string }>('SHOW server_version');
   const version = found.rows[0]?.server_version ?? '';
-  if (Number.parseInt(version, 10) >= OLDEST_VERSION) return;
+  if (Number.parseInt(version, 10) >= OLDEST_POSTGRESQL) return;
   throw new StartUpError(
-    `This PostgreSQL is ${version}; Charter needs ${OLDEST_VERSION} or newer.`,
+    `This PostgreSQL is ${version}; Charter needs ${OLDEST_POSTGRESQL} or newer.`,
     `Upgrade PostgreSQL, or set ${variable} to the URL of a newer one.`,
   );
 }

@@ -67,7 +67,7 @@ function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
 function retypeCharColumns(pool: pg.Pool): WeakMap<unknown[][], number[]> {
   const charColumns = new WeakMap<unknown[][], number[]>();
   const query = pool.query.bind(pool);
-  const retyped = async (config: pg.QueryArrayConfig) => {
+  const queryArrays = async (config: pg.QueryArrayConfig) => {
     const result = await query(config);
     // A script of several statements returns an array of results, without fields.
     for (const [column, field] of (result.fields ?? []).entries()) {
@@ -77,7 +77,7 @@ function retypeCharColumns(pool: pg.Pool): WeakMap<unknown[][], number[]> {
     }
     return result;
   };
-  Object.assign(pool, { query: retyped });
+  Object.assign(pool, { query: queryArrays });
   return charColumns;
 }
 

@@ -42,7 +42,7 @@ export type Shown = {
 /** Reads what was built, by its name in `generated`. Resolves to `null` if there is no such file. */
 export type ReadBuilt = (name: string) => Promise<Buffer | null>;
 
-export function readFrom(folder: URL): ReadBuilt {
+export function readerOf(folder: URL): ReadBuilt {
   return (name) => readFile(new URL(name, folder)).catch(nullIfMissing);
 }
 

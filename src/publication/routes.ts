@@ -9,7 +9,7 @@ import {
   LINKS,
   type PublishedFile,
   type ReadBuilt,
-  readFrom,
+  readerOf,
   readPublished,
 } from './published-file.ts';
 
@@ -23,7 +23,7 @@ export type Publication = {
 };
 
 export type PublicationOptions = {
-  /** `readFrom(GENERATED)` by default. */
+  /** `readerOf(GENERATED)` by default. */
   readonly readBuilt?: ReadBuilt;
   /** Where readers get support. The files name none if it is omitted. */
   readonly supportUrl?: string | undefined;
@@ -39,7 +39,7 @@ export type RouteOptions = {
 };
 
 /** Public routes to the contract and its documentation. Not part of the contract. */
-export function openPublication({ readBuilt = readFrom(GENERATED), supportUrl }: PublicationOptions = {}): Publication {
+export function openPublication({ readBuilt = readerOf(GENERATED), supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
     const readNamed = (of: string) => readPublished(readBuilt, name, { origin: of, supportUrl });

@@ -80,7 +80,7 @@ export function admitCaller(
   clientAddress: Caller['clientAddress'],
 ): Caller {
   requireServed(record);
-  use.accepted(at);
+  use.noteAcceptance(at);
   return {
     scope: OrganizationScope.grant(record.organizationId),
     organizationName: record.organizationName,
@@ -116,7 +116,7 @@ function permissionsOfActive(
   { at, use, integration }: Pick<KnownKey, 'at' | 'use'> & Pick<KeyRecord, 'integration'>,
 ): readonly Permission[] {
   const verdict = judgeKey(state, at);
-  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.ended();
+  if (verdict.kind === 'rotated' || verdict.kind === 'revoked') use.countRefusedUse();
   if (verdict.kind === 'expired') throw new ExpiredKeyError(wordsOf(verdict, integration), verdict.at);
   if (verdict.kind !== 'active') throw new UnauthenticatedError(wordsOf(verdict, integration), verdict.kind);
   return verdict.permissions;

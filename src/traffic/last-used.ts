@@ -10,14 +10,14 @@ export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
 /** Records what becomes of the requests with one key in one hour. No call waits, or looks anything up. */
 export type UseRecorder = {
   /** The key was accepted. */
-  accepted(at: Date): void;
-  /** Whether `usedBy` was not called within the last second: parsing the client of every request would cost too much. */
+  noteAcceptance(at: Date): void;
+  /** Whether `noteClient` was not called within the last second: parsing the client of every request would cost too much. */
   lacksClient(at: Date): boolean;
-  usedBy(client: UsingClient, at: Date): void;
+  noteClient(client: UsingClient, at: Date): void;
   /** The key was rotated or revoked before. */
-  ended(): void;
+  countRefusedUse(): void;
   /** The response is sent. "limited": a limit of the key or its organization refused the request. */
-  responded(result: RequestResult | 'limited'): void;
+  countResponse(result: RequestResult | 'limited'): void;
 };
 
 export type KeyUses = {
@@ -27,7 +27,13 @@ export type KeyUses = {
 
 /** Records nothing. It serves keys that are in no database. */
 export const NO_KEY_USES: KeyUses = {
-  of: () => ({ accepted() {}, lacksClient: () => false, usedBy() {}, ended() {}, responded() {} }),
+  of: () => ({
+    noteAcceptance() {},
+    lacksClient: () => false,
+    noteClient() {},
+    countRefusedUse() {},
+    countResponse() {},
+  }),
 };
 
 export type KeyUseWriter = KeyUses & {
@@ -158,7 +164,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     return new Date(this.hourNumber * HOUR_MS);
   }
 
-  accepted(at: Date): void {
+  noteAcceptance(at: Date): void {
     const use = this.#current();
     use.lastUsedAt = later(use.lastUsedAt, at);
   }
@@ -167,7 +173,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     return at.getTime() - this.#current().#clientSeenAtMs >= CLIENT_EVERY_MS;
   }
 
-  usedBy({ network, client }: UsingClient, at: Date): void {
+  noteClient({ network, client }: UsingClient, at: Date): void {
     const use = this.#current();
     use.network = network;
     use.client = client;
@@ -175,12 +181,12 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     if (network !== null) use.#addNetwork(network, at.toISOString().slice(0, DAY_CHARACTERS));
   }
 
-  ended(): void {
+  countRefusedUse(): void {
     const use = this.#current();
     use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
   }
 
-  responded(result: RequestResult | 'limited'): void {
+  countResponse(result: RequestResult | 'limited'): void {
     const use = this.#current();
     use[result] += 1;
     if (result === 'limited') use.refused += 1;

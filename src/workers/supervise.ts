@@ -50,7 +50,7 @@ async function run(
   { config, logger, shutdown, listener, url }: SuperviseOptions & { readonly listener: Server; readonly url: string },
 ): Promise<void> {
   const started = await Promise.race([workers.start(), shutdown.reason.then(() => 'interrupted' as const)]);
-  shutdown.started();
+  shutdown.markStarted();
   if (started === false) {
     // The worker has said why.
     process.exitCode = 1;

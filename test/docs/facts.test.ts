@@ -36,7 +36,7 @@ import {
   PREVIOUS_SECRET_HOURS,
 } from '../../src/domain/webhooks/webhook-endpoint.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
-import { OLDEST_VERSION } from '../../src/postgres/migrate.ts';
+import { OLDEST_POSTGRESQL } from '../../src/postgres/migrate.ts';
 import { SHUTDOWN_IDLE_SECONDS } from '../../src/run.ts';
 import { LIMITS, STALLED_SECONDS, STOP_SECONDS } from '../../src/server.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../src/service/integrations/change-integration.ts';
@@ -266,7 +266,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
     constant('SESSION_IDLE_MINUTES'),
   ],
   // Operating
-  ['PostgreSQL # or newer', OLDEST_VERSION],
+  ['PostgreSQL # or newer', OLDEST_POSTGRESQL],
   [
     '# stay open while the server is idle; the others close after # idle minutes',
     KEPT_CONNECTIONS,

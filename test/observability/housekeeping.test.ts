@@ -86,9 +86,9 @@ test('housekeeping erases the previous secret of a webhook endpoint once it no l
 });
 
 const EVENTS = 2500;
-const BATCH = 1000;
+const CHUNK = 1000;
 
-/** Starts housekeeping. Its first batch of expired events waits until `release` is called. */
+/** Starts housekeeping. Its first chunk of expired events waits until `release` is called. */
 async function startBlocked(work: (running: Blocked) => Promise<void>): Promise<void> {
   const { db, url } = database;
   const { organizationId } = (await createTenant(db)).scope;
@@ -123,12 +123,12 @@ type Blocked = {
 };
 
 // The attack: a shutdown during a deletion of millions of rows never ends.
-test('a stop waits for the batch in progress, and the next one does not begin', async () => {
+test('a stop waits for the chunk in progress, and the next one does not begin', async () => {
   await startBlocked(async ({ stop, release, left }) => {
     const stopped = stop();
     await release();
     await stopped;
-    expect(await left()).toBe(EVENTS - BATCH);
+    expect(await left()).toBe(EVENTS - CHUNK);
   });
 });
 

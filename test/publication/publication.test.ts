@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express from 'express';
-import { readFrom } from '../../src/publication/published-file.ts';
+import { readerOf } from '../../src/publication/published-file.ts';
 import { openPublication } from '../../src/publication/routes.ts';
 import { operations } from '../support/contract/contract.ts';
 import { openFolder } from '../support/folder.ts';
@@ -242,7 +242,7 @@ test('a page of another origin may send a conditional request for the document',
 
 test('the page says how to build missing documentation, and shows it once it is built', async () => {
   await using folder = await openFolder();
-  const app = express().use(openPublication({ readBuilt: readFrom(pathToFileURL(`${folder.path}/`)) }).routes(OPTIONS));
+  const app = express().use(openPublication({ readBuilt: readerOf(pathToFileURL(`${folder.path}/`)) }).routes(OPTIONS));
   await using unbuilt = await listen(app);
   const missing = await fetch(`${unbuilt.url}/docs`);
   expect(missing.status).toBe(503);
@@ -262,7 +262,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
   };
   // Even root, who may read every file, cannot read a folder as a file.
   for (const name of FILES) await mkdir(join(folder.path, name), { recursive: true });
-  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder.path}/`)) });
+  const publication = openPublication({ readBuilt: readerOf(pathToFileURL(`${folder.path}/`)) });
   await publication.prepare(EXAMPLE);
   await using unreadable = await listen(express().use(publication.routes(OPTIONS)).use(refuse));
   for (const path of PATHS) expect([path, (await fetch(`${unreadable.url}${path}`)).status]).toEqual([path, 500]);
@@ -277,7 +277,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
 test('the server reads and compresses the prepared files at its start, before the first request', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charter-prepared-'));
   await writeBuilt(folder);
-  const publication = openPublication({ readBuilt: readFrom(pathToFileURL(`${folder}/`)) });
+  const publication = openPublication({ readBuilt: readerOf(pathToFileURL(`${folder}/`)) });
   await using prepared = await listen(express().use(publication.routes(OPTIONS)));
   await publication.prepare(prepared.url);
   await rm(folder, { recursive: true });

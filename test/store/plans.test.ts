@@ -152,8 +152,8 @@ test('a page of the feed is one index scan, which costs the same at the start an
   }
 });
 
-// The bug: every batch began with the first organization again, so a run with many batches read each of them many times.
-test('the deletion of expired events goes through the organizations once, however many batches it takes', async () => {
+// The bug: every chunk began with the first organization again, so a run with many chunks read each of them many times.
+test('the deletion of expired events goes through the organizations once, however many chunks it takes', async () => {
   const { rows } = await database.db.pool.query<{ count: number }>(
     `with written as (
        insert into events (organization_id, id, type, "timestamp", data)

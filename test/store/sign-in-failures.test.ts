@@ -27,7 +27,7 @@ async function fill(): Promise<void> {
 
 const left = () => database.db.prisma.signInFailure.count();
 
-test('expired failures are deleted through the index of their end, in bounded batches, and no others are', async () => {
+test('expired failures are deleted through the index of their end, in bounded chunks, and no others are', async () => {
   await fill();
   const plans = await planned.plansOf(async () =>
     expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(OLD),

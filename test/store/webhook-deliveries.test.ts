@@ -199,8 +199,8 @@ test('failing_since is the first failed attempt after the last successful one', 
   const deliveries = await claim(endpoint);
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute));
   const write = async (...results: [minute: number, status: number][]) => {
-    const batch = results.map(([minute, status]) => resultOf(deliveries.pop(), { at: at(minute), status }));
-    await recordAttempts(db, batch, { failingDays: 100_000 });
+    const group = results.map(([minute, status]) => resultOf(deliveries.pop(), { at: at(minute), status }));
+    await recordAttempts(db, group, { failingDays: 100_000 });
     return (await db.prisma.webhookEndpoint.findFirst())?.failingSince;
   };
   expect(await write([2, 500], [1, 500])).toEqual(at(1));

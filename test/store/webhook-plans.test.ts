@@ -94,8 +94,8 @@ test('a delivery is found by its key', async () => {
   expect((await planOf(() => findWebhookDelivery(planned.db, ours.scope, ids)))?.blocks).toBeLessThan(60);
 });
 
-// The bug: every batch began with the first endpoint again, so a run with many batches read each of them many times.
-test('the deletion of expired deliveries goes through the endpoints once, however many batches it takes', async () => {
+// The bug: every chunk began with the first endpoint again, so a run with many chunks read each of them many times.
+test('the deletion of expired deliveries goes through the endpoints once, however many chunks it takes', async () => {
   const { scope } = await createTenant(database.db);
   const { rows } = await database.db.pool.query<{ count: number }>(
     `with made as (

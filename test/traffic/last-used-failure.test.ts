@@ -29,22 +29,22 @@ test('uses that could not be written are kept, merged with later ones, and writt
   const uses = startKeyUses({ ...db, pool }, { onFailure: (error) => failures.push(error) });
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   const begun = uses.of(of, late);
-  begun.accepted(late);
-  begun.ended();
-  begun.responded('successful');
+  begun.noteAcceptance(late);
+  begun.countRefusedUse();
+  begun.countResponse('successful');
   const flushed = uses.flush();
   // Now the write has begun. Requests that began before it get their responses during it, and after it.
   await null;
-  uses.of(of, early).accepted(early);
-  uses.of(of, early).ended();
-  begun.responded('failed');
+  uses.of(of, early).noteAcceptance(early);
+  uses.of(of, early).countRefusedUse();
+  begun.countResponse('failed');
   await flushed;
   await uses.flush();
   expect(failures).toHaveLength(2);
-  begun.responded('refused');
+  begun.countResponse('refused');
   isDown = false;
   await uses.flush();
-  begun.responded('successful');
+  begun.countResponse('successful');
   await uses.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 2 });
   expect(await db.prisma.keyUse.findMany({ where: { keyId: id }, orderBy: { period: 'asc' } })).toEqual(
@@ -79,7 +79,7 @@ test('a thousand keys are written at once, and those that cannot be written keep
   });
   const failures: unknown[] = [];
   const uses = startKeyUses({ ...db, pool }, { onFailure: (error) => failures.push(error) });
-  for (const id of ids) uses.of({ organizationId, id }, AT).responded('successful');
+  for (const id of ids) uses.of({ organizationId, id }, AT).countResponse('successful');
   const counted = async () => {
     const found = await db.prisma.keyUse.findMany({ where: { keyId: { in: ids }, period: 'day' } });
     return [found.length, found.reduce((sum, { successful }) => sum + Number(successful), 0)];
@@ -98,8 +98,8 @@ test('memory is bounded: recorded keys stay, and further keys are dropped', asyn
   const [first, second, third] = [await newKey(), await newKey(), await newKey()];
   const uses = startKeyUses(db, { onFailure: failing, maxKeys: 2 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
-  for (const { of } of [first, second, third]) uses.of(of, at).accepted(at);
-  uses.of(first.of, later).accepted(later);
+  for (const { of } of [first, second, third]) uses.of(of, at).noteAcceptance(at);
+  uses.of(first.of, later).noteAcceptance(later);
   await uses.stop();
   expect((await rowOf(first.id)).lastUsedAt).toEqual(later);
   expect((await rowOf(second.id)).lastUsedAt).toEqual(at);
@@ -110,10 +110,10 @@ test('a writer flushes at its interval, and once more when it stops', async () =
   const { id, of } = await newKey();
   const uses = startKeyUses(db, { onFailure: failing, everySeconds: 0.02 });
   const [at, later] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
-  uses.of(of, at).accepted(at);
+  uses.of(of, at).noteAcceptance(at);
   await until('the first write', async () => (await rowOf(id)).lastUsedAt);
   expect((await rowOf(id)).lastUsedAt).toEqual(at);
-  uses.of(of, later).accepted(later);
+  uses.of(of, later).noteAcceptance(later);
   await uses.stop();
   expect((await rowOf(id)).lastUsedAt).toEqual(later);
 });
@@ -126,8 +126,8 @@ test('ten processes that write the same keys concurrently lose nothing', async (
   for (const [i, writer] of writers.entries())
     for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) {
       const use = writer.of(of, AT);
-      use.ended();
-      use.responded('refused');
+      use.countRefusedUse();
+      use.countResponse('refused');
     }
   await Promise.all(writers.map((writer) => writer.stop()));
   await own.close();

@@ -53,12 +53,12 @@ test('the time of last use only moves forward, within a process and between two'
   const { id, of } = await newKey();
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];
   const [one, two] = [startKeyUses(server.db, { onFailure: failing }), startKeyUses(server.db, { onFailure: failing })];
-  one.of(of, late).accepted(late);
-  one.of(of, early).accepted(early);
+  one.of(of, late).noteAcceptance(late);
+  one.of(of, early).noteAcceptance(early);
   await one.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 0 });
-  two.of(of, early).accepted(early);
-  two.of(of, early).ended();
+  two.of(of, early).noteAcceptance(early);
+  two.of(of, early).countRefusedUse();
   await two.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 1 });
 });
@@ -73,12 +73,12 @@ test('one statement writes many keys of several organizations, and an empty flus
   for (const { of } of keys) {
     for (let i = 0; i < 1000; i += 1) {
       const use = uses.of(of, at);
-      use.accepted(at);
-      use.responded('successful');
+      use.noteAcceptance(at);
+      use.countResponse('successful');
     }
-    uses.of(of, hourLater).responded('refused');
+    uses.of(of, hourLater).countResponse('refused');
   }
-  uses.of({ organizationId: other.scope.organizationId, id: foreign.id }, at).accepted(at);
+  uses.of({ organizationId: other.scope.organizationId, id: foreign.id }, at).noteAcceptance(at);
   expect(await countStatements(server.db, () => uses.flush(), ['lease_tokens'])).toBe(1);
   for (const id of [...keys.map((key) => key.id), foreign.id]) expect((await rowOf(id)).lastUsedAt).toEqual(at);
   for (const { id: keyId } of keys) {
@@ -96,8 +96,8 @@ test('a use names its organization, so the same id in another organization stays
   const { id } = await newKey();
   const uses = startKeyUses(server.db, { onFailure: failing });
   const elsewhere = { organizationId: (await createScope(server.db)).organizationId, id };
-  uses.of(elsewhere, new Date()).accepted(new Date());
-  uses.of(elsewhere, new Date()).responded('successful');
+  uses.of(elsewhere, new Date()).noteAcceptance(new Date());
+  uses.of(elsewhere, new Date()).countResponse('successful');
   await uses.stop();
   expect((await rowOf(id)).lastUsedAt).toBeNull();
   expect(await server.db.prisma.keyUse.count({ where: { keyId: id } })).toBe(0);

@@ -12,7 +12,8 @@ test('more than a hundred refusals by a rate limit in an hour cause one notice a
   const { id } = await giveKey(db, member, { name: 'Busy' });
   const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
   const refuse = async (count: number, at: Date) => {
-    for (let i = 0; i < count; i += 1) uses.of({ organizationId: scope.organizationId, id }, at).responded('limited');
+    for (let i = 0; i < count; i += 1)
+      uses.of({ organizationId: scope.organizationId, id }, at).countResponse('limited');
     await uses.flush();
   };
   const at = new Date('2026-11-20T10:59:00Z');
@@ -46,8 +47,8 @@ async function networkKey() {
     const at = new Date(Date.UTC(2026, 0, day));
     for (const network of [networks].flat()) {
       const recorder = uses.of({ organizationId: people.scope.organizationId, id }, at);
-      recorder.accepted(at);
-      recorder.usedBy({ network, client: null }, at);
+      recorder.noteAcceptance(at);
+      recorder.noteClient({ network, client: null }, at);
     }
     await uses.flush();
   };

@@ -4,7 +4,7 @@ const here = document.currentScript;
 root.classList.add('js');
 // Redoc reads and writes the same choice.
 const THEME = 'redoc.colorMode';
-const chosen = remembered(THEME);
+const chosen = findStored(THEME);
 if (chosen === 'dark' || chosen === 'light') root.classList.add(chosen);
 
 addEventListener('DOMContentLoaded', () => {
@@ -18,7 +18,7 @@ addEventListener('DOMContentLoaded', () => {
 });
 
 /** Returns what the reader has chosen before. A browser that may store nothing for the site throws. */
-function remembered(name) {
+function findStored(name) {
   try {
     return localStorage.getItem(name);
   } catch {
@@ -131,7 +131,7 @@ function addTabs(group) {
     }
   };
   addEventListener('language', ({ detail }) => show(detail));
-  show(remembered(LANGUAGE));
+  show(findStored(LANGUAGE));
 }
 
 function choose(language) {

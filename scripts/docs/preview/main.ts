@@ -20,7 +20,7 @@ async function main({ port }: { port?: string | undefined }): Promise<void> {
   const { startPreview } = await import('./server.ts');
   const preview = await startPreview(options);
   process.stdout.write(`\n  ${preview.url}/docs reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);
-  stop.started();
+  stop.markStarted();
   await stop.reason;
   preview.close();
 }

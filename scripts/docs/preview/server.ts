@@ -194,7 +194,7 @@ function createLinter(root: string): {
         spelling.set(file, { savedAt, problems: found.filter((problem) => problem.file === file) });
     for (const file of spelling.keys()) if (!times.has(file)) spelling.delete(file);
   };
-  const known = async (document: Json | null) => {
+  const lintWithKnownSpelling = async (document: Json | null) => {
     const ofPages = await lintPages(guides(), document);
     const ofSpelling = [...spelling.values()].flatMap(({ problems }) => problems);
     return problemsText(inOrder([...ofDocuments, ...ofPages, ...lintFiles(), ...ofSpelling]));
@@ -202,11 +202,11 @@ function createLinter(root: string): {
   return {
     async inSaved(document) {
       await spell(SAVED_AT_ONCE);
-      return known(document);
+      return lintWithKnownSpelling(document);
     },
     async inAll(document) {
       [ofDocuments] = await Promise.all([lintChanged(), spell(Number.POSITIVE_INFINITY)]);
-      return known(document);
+      return lintWithKnownSpelling(document);
     },
   };
 }

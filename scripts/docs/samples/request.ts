@@ -38,7 +38,7 @@ export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
   // A deletion takes another row, which the samples of the other operations do not need afterwards.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
-  const given = (location: Parameter['in']) =>
+  const parametersIn = (location: Parameter['in']) =>
     sent
       .filter((parameter) => parameter.in === location)
       .map(({ name, examples }) => [name, exampleOf(examples)] as const);
@@ -46,9 +46,9 @@ export function requestOf(operation: Operation): SampleRequest {
   return {
     method: operation.method.toUpperCase(),
     template: operation.path,
-    path: Object.fromEntries(given('path')),
-    query: Object.fromEntries(given('query')),
-    headers: given('header').map(([name, value]) => ({
+    path: Object.fromEntries(parametersIn('path')),
+    query: Object.fromEntries(parametersIn('query')),
+    headers: parametersIn('header').map(([name, value]) => ({
       name,
       value: name === IDEMPOTENCY_KEY ? idempotencyKeyOf(operation) : String(value),
       isFresh: name === IDEMPOTENCY_KEY,

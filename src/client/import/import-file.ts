@@ -173,7 +173,7 @@ async function* tryBatch(
   const body: Schemas['ParentProgramBatch'] = { atomic: true, changes: [...batch, IMPOSSIBLE] };
   await pace.ready(signal);
   const result = await charter.POST(`${PATH}/batch`, { body, signal });
-  pace.sent(result.headers);
+  pace.noteResponse(result.headers);
   const refused = refusalsOf(result, batch.length);
   if (refused !== null) yield handledOf(batch, refused);
   else {

@@ -35,16 +35,16 @@ const COLUMNS = {
   id: ({ id }) => id,
 } satisfies Record<string, (event: AuditRecord) => string | null>;
 
-/** Reads each batch in a turn of its own, because the client may read slowly. */
-async function* inTurns<T>(batches: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
-  const rest = batches[Symbol.asyncIterator]();
+/** Reads each page in a turn of its own, because the client may read slowly. */
+async function* inTurns<T>(pages: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
+  const rest = pages[Symbol.asyncIterator]();
   const next = () => inTurn(() => rest.next());
-  for (let batch = await next(); batch.done !== true; batch = await next()) yield batch.value;
+  for (let page = await next(); page.done !== true; page = await next()) yield page.value;
 }
 
-async function* csvLines(batches: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<string> {
+async function* csvLines(pages: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<string> {
   yield BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS));
-  for await (const events of batches) {
+  for await (const events of pages) {
     yield events.map((event) => csvLine(Object.values(COLUMNS).map((cell) => cell(event) ?? ''))).join('');
   }
 }

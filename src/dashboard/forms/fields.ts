@@ -117,7 +117,7 @@ function choiceBox(name: string, { value, words, hint }: Choice, isTicked: boole
 }
 
 /** A value that the page remembers. */
-export function hidden(): TextField<unknown> {
+export function hiddenField(): TextField<unknown> {
   return {
     ...ONE,
     label: '',
@@ -126,7 +126,7 @@ export function hidden(): TextField<unknown> {
 }
 
 /** Where the sign-in, or another form, leads. */
-export const nextField = withNormalForm(hidden(), safeNext);
+export const nextField = withNormalForm(hiddenField(), safeNext);
 
 /** A value that a button or a script adds; `undefined` if it was not sent. */
 export function extraValue(label = ''): Field<undefined, string | undefined> {

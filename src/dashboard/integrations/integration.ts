@@ -21,7 +21,7 @@ import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { actionForm, badge, beside, doneNotice, emailText, facts, head, pager, postForm } from '../markup/parts.ts';
 import { day, INTEGRATION_ROLE_MEANING, instant, ROLE_WORDS, since } from '../markup/words.ts';
-import { doneDuringMove } from '../routing/errors.ts';
+import { movingViewOf } from '../routing/errors.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 
 /** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
@@ -164,6 +164,6 @@ export async function suspend(context: SignedInContext): Promise<View> {
   const id = integrationIdOf(context);
   const outcome = await suspendIntegration(context.dashboard.db, context.actor, { id, now: context.now });
   if (outcome.kind !== 'done') return integrationPage(context, problemOf(outcome));
-  if (context.isMoving) return doneDuringMove(context, 'The integration is suspended.');
+  if (context.isMoving) return movingViewOf(context, 'The integration is suspended.');
   return redirect(`${integrationUrl(id)}?done=suspended`);
 }

@@ -1,6 +1,6 @@
 import { html } from '../../html/html.ts';
 import { restrictKey } from '../../service/keys/restrict-key.ts';
-import { hidden, withParser } from '../forms/fields.ts';
+import { hiddenField, withParser } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { formProblem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -11,7 +11,7 @@ import { listUrlAfter } from './list.ts';
 
 export const RESTRICT_FORM = {
   /** The networks that the submission agrees to lock out. Empty without a warning. */
-  lockedOut: withParser(hidden(), (text) => text.split(' ').filter((network) => network !== '')),
+  lockedOut: withParser(hiddenField(), (text) => text.split(' ').filter((network) => network !== '')),
   addresses: addressesField,
   requestsPerSecond: limitField,
   take: takeButton,

@@ -3,7 +3,7 @@ import { revokeKey } from '../../service/keys/revoke-key.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
-import { doneDuringMove } from '../routing/errors.ts';
+import { movingViewOf } from '../routing/errors.ts';
 import { checkTypedName, confirmationPage, keyNameField, keyOf, mustTypeName, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
@@ -20,7 +20,7 @@ export async function revoke(context: KeyContext, { values, typed }: Form<typeof
   const outcome = await revokeKey(context.dashboard.db, context.actor, keyOf(context));
   switch (outcome.kind) {
     case 'done':
-      if (context.isMoving) return doneDuringMove(context, 'The API key is revoked.');
+      if (context.isMoving) return movingViewOf(context, 'The API key is revoked.');
       return redirect(listUrlAfter('revoked', context));
     case 'conflict':
       return refusedPage(context, outcome);

@@ -3,7 +3,7 @@ import { searchText } from '../../domain/name.ts';
 import { PERMISSIONS } from '../../domain/people/role.ts';
 import { html } from '../../html/html.ts';
 import { findKeyOwner } from '../../service/keys/organization-keys.ts';
-import { hidden, select, text, withNormalForm, withParser } from '../forms/fields.ts';
+import { hiddenField, select, text, withNormalForm, withParser } from '../forms/fields.ts';
 import { type Typed, typedOf } from '../forms/form.ts';
 import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -45,7 +45,7 @@ const ANY = { value: '', words: 'Any' };
 
 /** The filters of the organization's list. An empty value is no filter, or the first of the choices. */
 export const FILTERS = {
-  state: withNormalForm(hidden(), cut),
+  state: withNormalForm(hiddenField(), cut),
   /** The handler gets a whole key, which leads to the page of that key. */
   search: withParser(withNormalForm(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
   holder: withNormalForm(searchField('Acts for'), cutToPrefix),

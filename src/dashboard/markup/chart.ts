@@ -64,7 +64,7 @@ ${plot(chart, { top: scaleTop(most), label })}
 ${table({
   name: 'uses',
   label: `${counted}, ${title.toLowerCase()}`,
-  columns: [period === 'day' ? 'Day' : 'Hour', ...outcomes.map(capitalized)],
+  columns: [period === 'day' ? 'Day' : 'Hour', ...outcomes.map(capitalize)],
   rows: uses
     .filter((use) => requestsOf(use) > 0)
     .toReversed()
@@ -80,7 +80,7 @@ function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, 
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -12,7 +12,7 @@ import { unlinkUser } from '../../service/sign-in-settings/enforcement.ts';
 import { resetSecondFactor } from '../../service/sign-in-settings/second-factor.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
-import { hidden, optional, text } from '../forms/fields.ts';
+import { hiddenField, optional, text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { integrationUrl, SECOND_FACTOR_URL, urlOf, userKeysUrl, userUrl } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
@@ -22,7 +22,7 @@ import { keyLine } from '../keys/cells.ts';
 import { page } from '../markup/layout.ts';
 import { actionForm, beside, emailText, head } from '../markup/parts.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
-import { doneDuringMove } from '../routing/errors.ts';
+import { movingViewOf } from '../routing/errors.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, userIdOf } from './user-parts.ts';
 
@@ -45,7 +45,7 @@ const newOwnerField = optional(
 );
 
 /** The form on the page of the user has the role only. */
-export const SET_ROLE_FORM = { role: hidden(), newOwner: newOwnerField };
+export const SET_ROLE_FORM = { role: hiddenField(), newOwner: newOwnerField };
 
 export async function setRole(context: SignedInContext, { values, typed }: Form<typeof SET_ROLE_FORM>): Promise<View> {
   const userId = userIdOf(context);
@@ -132,7 +132,7 @@ export async function deactivate(
   const { actor, dashboard, now } = context;
   const outcome = await deactivateUser(dashboard.db, actor, { userId: userIdOf(context), ...values, now });
   if (outcome.kind === 'invalid') return deactivationPage(context, { problem: problemOf(outcome), typed });
-  if (outcome.kind === 'done' && context.isMoving) return doneDuringMove(context, 'The user is deactivated.');
+  if (outcome.kind === 'done' && context.isMoving) return movingViewOf(context, 'The user is deactivated.');
   return userView(context, outcome, 'deactivated');
 }
 

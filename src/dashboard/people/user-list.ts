@@ -7,7 +7,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { listUsers } from '../../service/people/people.ts';
 import { MAX_COUNTED_USERS, USER_STATES, type UserDetails, type UserState } from '../../store/people/user-lists.ts';
-import { hidden, text } from '../forms/fields.ts';
+import { hiddenField, text } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { INVITE_URL, USERS_URL, urlOf, userUrl } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -18,7 +18,7 @@ import { badge, doneNotice, emailText, head, hiddenInput, pager } from '../marku
 import { table } from '../markup/table.ts';
 import { day, ROLE_WORDS } from '../markup/words.ts';
 
-export const SEARCH_FORM = { state: hidden(), search: text({ label: 'Name or e-mail' }) };
+export const SEARCH_FORM = { state: hiddenField(), search: text({ label: 'Name or e-mail' }) };
 
 export async function showUsers(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query } = context;

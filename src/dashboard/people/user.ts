@@ -9,7 +9,7 @@ import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/key
 import { getUser } from '../../service/people/people.ts';
 import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
-import { formId, hidden } from '../forms/fields.ts';
+import { formId, hiddenField } from '../forms/fields.ts';
 import { fieldsOf, problemSummary } from '../forms/form.ts';
 import { keysUrlOf, urlOf, userUrl } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
@@ -24,7 +24,7 @@ import { userState } from './user-list.ts';
 import { roleField, userHead, userIdOf } from './user-parts.ts';
 
 const ROLE_FORM = { role: roleField };
-export const LINK_FORM = { formId: formId(), kind: hidden() };
+export const LINK_FORM = { formId: formId(), kind: hiddenField() };
 
 /** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([

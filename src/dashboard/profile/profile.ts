@@ -8,7 +8,7 @@ import { dismissNotice } from '../../service/keys/notices.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
 import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-factor.ts';
-import { hidden, nextField, password } from '../forms/fields.ts';
+import { hiddenField, nextField, password } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
   OWN_KEYS_URL,
@@ -91,7 +91,7 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }
 
-export const DISMISS_FORM = { notice: hidden(), next: nextField };
+export const DISMISS_FORM = { notice: hiddenField(), next: nextField };
 
 /** Closes a notice about a key, and leads back to the page that showed it. */
 export async function dismiss(

@@ -12,7 +12,7 @@ import {
   removeSecondFactor,
   renewRecoveryCodes,
 } from '../../service/sign-in-settings/second-factor.ts';
-import { hidden, ONE_TIME_FORM, secret, text } from '../forms/fields.ts';
+import { hiddenField, ONE_TIME_FORM, secret, text } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
 import {
@@ -39,7 +39,7 @@ type ConfirmProps = {
 };
 
 export const CONFIRM_FORM = {
-  secret: hidden(),
+  secret: hiddenField(),
   code: secret(
     text({
       label: 'Code',

@@ -2,7 +2,7 @@ import { deviceOf, SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../domain/peop
 import { type Html, html } from '../../html/html.ts';
 import { endOtherSessions, endOwnSession, listSessions, MAX_LISTED_SESSIONS } from '../../service/sign-in/sessions.ts';
 import type { ListedSession } from '../../store/people/sessions.ts';
-import { hidden } from '../forms/fields.ts';
+import { hiddenField } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { PASSWORD_URL, SESSIONS_URL, SIGN_OUT_EVERYWHERE_URL } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -21,7 +21,7 @@ const DONE = new Map([
   ['everywhere', 'You are signed out everywhere else. Only this session is left.'],
 ]);
 
-export const END_FORM = { sessionId: hidden() };
+export const END_FORM = { sessionId: hiddenField() };
 
 export async function showSessions(context: SignedInContext): Promise<View> {
   return sessionsPage(context, null);

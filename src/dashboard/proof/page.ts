@@ -3,7 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { optionsForProof } from '../../service/sign-in/passkeys/use-passkey.ts';
 import { findWaysToProve } from '../../service/sign-in/prove.ts';
-import { hidden, nextField, optional, password, secondFactorCode } from '../forms/fields.ts';
+import { hiddenField, nextField, optional, password, secondFactorCode } from '../forms/fields.ts';
 import { fieldsOf, problemSummary } from '../forms/form.ts';
 import { PROFILE_URL, PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, SIGN_OUT_URL } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
@@ -17,7 +17,7 @@ export const SEALED = 'sealed_form';
 
 /** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
 export const PROOF_FORM = {
-  sealedForm: hidden(),
+  sealedForm: hiddenField(),
   proofPassword: optional(
     password({
       label: 'Password',
@@ -32,7 +32,7 @@ export const PROOF_FORM = {
 };
 
 /** For a proof at the identity provider. */
-export const PROVIDER_PROOF_FORM = { sealedForm: hidden(), next: nextField };
+export const PROVIDER_PROOF_FORM = { sealedForm: hiddenField(), next: nextField };
 
 /** What the script of the page needs to ask for a passkey. */
 export async function sendProofOptions(context: SignedInContext): Promise<View> {

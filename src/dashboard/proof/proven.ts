@@ -101,7 +101,7 @@ async function requireProof(context: SignedInContext, { purpose, nameOf, kept, p
     return { kind: 'missing', view: await proofPage(context, { purpose: named, sealed, problem }) };
   };
   if (proof === null) return ask(null);
-  const given = givenIn(context, proof);
+  const given = readProof(context, proof);
   if (given === null) return ask(null);
   const outcome = await prove(dashboard.db, actor, { given, token, now });
   return outcome.kind === 'proven'
@@ -126,7 +126,7 @@ async function withName(
 }
 
 /** `null` if the form contains no proof: it has waited for one at the identity provider. */
-function givenIn(context: SignedInContext, form: NonNullable<Asked['proof']>) {
+function readProof(context: SignedInContext, form: NonNullable<Asked['proof']>) {
   const { credential, proofPassword, proofCode } = form.values;
   if (credential === undefined)
     return proofPassword === undefined

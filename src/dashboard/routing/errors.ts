@@ -40,7 +40,7 @@ const MOVING: ErrorResponse = {
 };
 
 /** The response to an action that is carried out during a move, when every other page is refused. `done` is a sentence. */
-export function doneDuringMove(context: SignedInContext, done: string): View {
+export function movingViewOf(context: SignedInContext, done: string): View {
   const title = 'Done, while your organization is moving';
   const main = html`<section class="card narrow"><h1>${title}</h1>
 <p>${done}</p>

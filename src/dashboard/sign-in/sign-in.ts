@@ -6,7 +6,7 @@ import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passk
 import { giveSecondFactor, signIn, signOut } from '../../service/sign-in/sign-in.ts';
 import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/connection.ts';
 import { hasSso } from '../../store/unscoped/people.ts';
-import { hidden, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
+import { hiddenField, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
   FORGOTTEN_PASSWORD_URL,
@@ -66,7 +66,7 @@ type SignInProps = {
 
 export const SIGN_IN_FORM = {
   next: nextField,
-  step: hidden(),
+  step: hiddenField(),
   email: text({
     label: 'E-mail',
     type: 'email',

@@ -15,7 +15,7 @@ export function parseJson(text: string): ReturnType<typeof JSON.parse> {
     colon === undefined ? whole : `"#${keys.push(key) - 1}"${colon}`,
   );
   // Placeholders for all keys or for none, so that of duplicate keys the last one counts.
-  return keys.some((key) => key.includes('\\')) ? renamed(JSON.parse(numbered), keys) : value;
+  return keys.some((key) => key.includes('\\')) ? restoreKeys(JSON.parse(numbered), keys) : value;
 }
 
 /** An open object or array. `names` counts the names of an object, and is `undefined` for an array. `at` is the present name or index. */
@@ -88,7 +88,7 @@ function stringIn(text: string, start: number, end: number): string {
   return name.includes('\\') ? JSON.parse(text.slice(start, end + 1)) : name;
 }
 
-function renamed(numbered: unknown, keys: readonly string[]): unknown {
+function restoreKeys(numbered: unknown, keys: readonly string[]): unknown {
   const whole = { value: numbered };
   const nameOf = (name: string): string => JSON.parse(keys[Number(name.slice(1))] ?? '');
   // This is no recursion: a body of 100 KiB can be nested deeper than the stack allows.

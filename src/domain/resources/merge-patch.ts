@@ -10,12 +10,12 @@ type Patched<Value> =
 /** The object after the patch, with the same fields in the same order. */
 export function applyPatch<T extends object>(current: T, patch: PatchOf<T>): T {
   const changes = new Map<string, unknown>(Object.entries(patch));
-  const fields = Object.entries(current).map(([field, value]) => [field, patched(value, changes.get(field))]);
+  const fields = Object.entries(current).map(([field, value]) => [field, mergeValues(value, changes.get(field))]);
   // The type of the patch says that each value suits its field.
   return Object.fromEntries(fields) as T;
 }
 
-function patched(current: unknown, change: unknown): unknown {
+function mergeValues(current: unknown, change: unknown): unknown {
   if (change === undefined) return current;
   if (!isObject(current)) return change;
   return isObject(change) ? mergeObjects(current, change) : {};

@@ -95,12 +95,12 @@ export async function checkDomainOfUser(
 
 /** Says that the domain of the e-mail is not verified, and the remedy; `null` if it is verified. */
 async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
-  const verified = verifiedIn(await listSsoDomains(tx, scope));
+  const verified = verifiedDomainsOf(await listSsoDomains(tx, scope));
   if (verified.includes(domainOfEmail(email))) return null;
   return `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`;
 }
 
-function verifiedIn(domains: readonly SsoDomainRecord[]): string[] {
+function verifiedDomainsOf(domains: readonly SsoDomainRecord[]): string[] {
   return domains.flatMap(({ domain, verifiedAt }) => (verifiedAt === null ? [] : [domain]));
 }
 
@@ -115,7 +115,7 @@ export async function listShutOut(
   scope: OrganizationScope,
   { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
 ): Promise<SomePeople> {
-  return listPeopleOutside(db, scope, { domains: verifiedIn(domains), besides, limit: SHOWN_PEOPLE });
+  return listPeopleOutside(db, scope, { domains: verifiedDomainsOf(domains), besides, limit: SHOWN_PEOPLE });
 }
 
 /** Returns a refusal if the user is the break-glass administrator, who must stay one while single sign-on is required. */

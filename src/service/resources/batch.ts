@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid';
-import { type DomainError, isOfOneChange, RefusedChangesError, takenInBatch } from '../../domain/errors.ts';
+import { batchConflictOf, type DomainError, isOfOneChange, RefusedChangesError } from '../../domain/errors.ts';
 import { applyPatch, type PatchOf } from '../../domain/resources/merge-patch.ts';
 import { type Checked, checkKeyOfWrite } from '../../store/resources/key-of-write.ts';
 import {
@@ -289,7 +289,7 @@ class Changing<Row extends Stored> {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
       // An atomic batch creates no rows if it is refused, so the row has no id that could be named.
-      if (this.#isAtomic && holder.createdBy !== null) throw takenInBatch(field, { value, place: holder.createdBy });
+      if (this.#isAtomic && holder.createdBy !== null) throw batchConflictOf(field, { value, place: holder.createdBy });
       throw takenError(this.#table, { field, value, id: holder.id });
     }
   }

@@ -300,7 +300,7 @@ export async function findActiveSuccessor(
 }
 
 /**
- * Sets the normalized name of every API key of all organizations that lacks it, in batches. If the names of several current keys
+ * Sets the normalized name of every API key of all organizations that lacks it, in chunks. If the names of several current keys
  * of a user look alike, only the oldest key gets it, and each of the others gets a unique value instead: they stay valid, and no
  * further key can have such a name.
  */

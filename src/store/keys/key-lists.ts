@@ -15,7 +15,7 @@ import {
   lacksAddresses,
   PEOPLE,
 } from './key-row.ts';
-import { isShown, JSON_OF_USE, shownFrom, type UseJson, usageFrom } from './key-uses.ts';
+import { firstShownOf, isShown, JSON_OF_USE, type UseJson, usageFrom } from './key-uses.ts';
 
 // Keys as pages show them, without their hashes. Each page of a list is one statement.
 
@@ -373,7 +373,7 @@ export async function listKeyRotations(
   scope: OrganizationScope,
   { userId, id, now }: { userId: string; id: string; now: Date },
 ): Promise<{ readonly keys: readonly RotatedKey[]; readonly usage: KeyUsage }> {
-  const values = [scope.organizationId, userId, id, ...shownFrom(now)];
+  const values = [scope.organizationId, userId, id, ...firstShownOf(now)];
   const { rows } = await db.pool.query<RotatedKey & { uses: UseJson[] | null }>({ ...FIND_ROTATIONS, values });
   return { keys: rows, usage: usageFrom(rows.find(({ step }) => step === 0)?.uses ?? null, now) };
 }

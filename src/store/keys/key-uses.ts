@@ -135,12 +135,12 @@ export type UseJson = readonly [
 export const JSON_OF_USE =
   'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
 
-/** The rows that are shown, with the parameters of `shownFrom`. */
+/** The rows that are shown, with the parameters of `firstShownOf`. */
 export function isShown(firstHour: string, firstDay: string): string {
   return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
 }
 
-export function shownFrom(now: Date): readonly [firstHour: Date, firstDay: Date] {
+export function firstShownOf(now: Date): readonly [firstHour: Date, firstDay: Date] {
   return [firstShown('hour', now), firstShown('day', now)];
 }
 
@@ -193,7 +193,7 @@ export async function findOrganizationUse(
 ): Promise<OrganizationUse> {
   const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: MostUsedKey[] | null }>({
     ...FIND_OF_ORGANIZATION,
-    values: [scope.organizationId, ...shownFrom(now), keys],
+    values: [scope.organizationId, ...firstShownOf(now), keys],
   });
   return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
 }

@@ -15,7 +15,7 @@ const LIST_DOMAINS = {
 };
 
 /**
- * The verified e-mail domains of organizations with single sign-on, except for those that are moving away. In batches, over all
+ * The verified e-mail domains of organizations with single sign-on, except for those that are moving away. In chunks, over all
  * organizations.
  */
 export async function* listDomainsOfCell({ pool }: Database): AsyncGenerator<string[]> {
@@ -47,7 +47,7 @@ type KeyOfCell = {
 
 /**
  * The SHA-256, in hexadecimal, of each key whose text does not name this cell: it was issued in another one, or before there were
- * cells. Those of organizations that are moving away are left out. In batches, over all organizations.
+ * cells. Those of organizations that are moving away are left out. In chunks, over all organizations.
  */
 export async function* listKeysOfOtherCells({ pool }: Database, cell: string): AsyncGenerator<string[]> {
   for (let [organizationId, id]: [string, string] = [NIL, NIL]; ; ) {

@@ -81,7 +81,7 @@ export async function deleteExpiredSignInFailures(db: Database, deletion: Deleti
   const at = BigInt(deletion.now.getTime());
   return deleteInChunks(
     deletion,
-    // An array of keys uses the primary key; with "key in (select ...)" each batch may read the whole table.
+    // An array of keys uses the primary key; with "key in (select ...)" each chunk may read the whole table.
     () => db.prisma.$executeRaw`
       delete from sign_in_failures where key = any(array(
         select key from sign_in_failures where expire < ${at}

@@ -115,11 +115,11 @@ export async function deleteExpiredEvents(db: Database, deletion: Deletion, rete
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
   // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
-  // counts too, because the demonstration has a new event with an old id. A batch goes on with the last organization of the
-  // batch before it, which may have more.
+  // counts too, because the demonstration has a new event with an old id. A chunk goes on with the last organization of the
+  // chunk before it, which may have more.
   let from: string = NIL;
   return deleteInChunks(deletion, async () => {
-    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
+    const [chunk] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`
       with expired as materialized (
         select oldest.organization_id, oldest.id from organizations cross join lateral (
           select organization_id, id from events
@@ -133,7 +133,7 @@ export async function deleteExpiredEvents(db: Database, deletion: Deletion, rete
         where events.organization_id = expired.organization_id and events.id = expired.id
         returning events.organization_id)
       select count(*)::int as deleted, max(organization_id::text) as last from deleted`;
-    from = batch?.last ?? from;
-    return batch?.deleted ?? 0;
+    from = chunk?.last ?? from;
+    return chunk?.deleted ?? 0;
   });
 }

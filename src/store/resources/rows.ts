@@ -50,7 +50,7 @@ export async function insertRow<Row extends Stored>(
   const fields = fieldsOf(table, content).map(parameterOf);
   const values = [keyOfWrite(scope, writer, { isLocked: true }), scope.organizationId, id, ...fields];
   const [row] = await tx.$queryRaw<WriterAnd<Times>[]>(new Prisma.Sql(table.insert, values));
-  const inserted = checked(row, (times) => storedRow(table, { id, content, times }));
+  const inserted = resultOf(row, (times) => storedRow(table, { id, content, times }));
   if (inserted.kind === 'refused') return inserted;
   if (inserted.value === null) throw new Error('An insert returned no row.');
   return { kind: 'accepted', value: inserted.value };
@@ -82,7 +82,7 @@ export async function findRowToChange<Row extends Stored>(
       where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
       ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
-  return checked(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({
+  return resultOf(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({
     row: storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }),
     text,
   }));
@@ -115,7 +115,7 @@ export async function replaceRow<Row extends Stored>(
         and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${name}::text = ${text}
       returning ${Prisma.raw(TIMES)})
     select refused, written.* from writer left join written on true`;
-  return checked(replaced, (times) => storedRow(table, { id: row.id, content, times }));
+  return resultOf(replaced, (times) => storedRow(table, { id: row.id, content, times }));
 }
 
 /** The value is `null` if the row has changed since it was read. */
@@ -134,7 +134,7 @@ export async function deleteRow<Row extends Stored>(
         and organization_id = ${scope.organizationId}::uuid and id = ${row.id}::uuid and ${name}::text = ${text}
       returning ${Prisma.raw(TIMES)})
     select refused, deleted.* from writer left join deleted on true`;
-  return checked(deleted, (times) => times);
+  return resultOf(deleted, (times) => times);
 }
 
 function parameterOf({ type, value }: ReturnType<typeof fieldsOf>[number]): unknown {
@@ -156,7 +156,7 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
 /** The result of `use` for the row, or `null` if there is no row; or the refusal of the key. */
-function checked<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
+function resultOf<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
   const refused = writeRefusalOf(row);
   if (refused !== null) return refused;
   return { kind: 'accepted', value: row !== undefined && isWhole(row) ? use(row) : null };

@@ -4,7 +4,7 @@ export const CHUNK_ROWS = 1000;
 export type Deletion = {
   /** Rows that are expired at this instant are deleted. */
   readonly now: Date;
-  /** Once it is aborted, no further batch begins. */
+  /** Once it is aborted, no further chunk begins. */
   readonly signal?: AbortSignal | undefined;
 };
 

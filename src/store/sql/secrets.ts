@@ -54,7 +54,7 @@ const TABLES: readonly SecretTable[] = [
 ];
 
 /**
- * Encrypts every secret of all organizations with the keyring's current key, in batches: those that another key has encrypted,
+ * Encrypts every secret of all organizations with the keyring's current key, in chunks: those that another key has encrypted,
  * and those that a version without encryption stored. Returns how many. A secret that is changed meanwhile is left as it is.
  */
 export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<number> {

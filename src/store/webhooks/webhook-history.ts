@@ -218,7 +218,7 @@ export async function deleteExpiredDeliveries(
   // Endpoint by endpoint, along the primary key, as in deleteExpiredEvents.
   let from = FIRST_ENDPOINT;
   return deleteInChunks(deletion, async () => {
-    const [batch] = await db.prisma.$queryRaw<{ deleted: number; last: EndpointKey | null }[]>`
+    const [chunk] = await db.prisma.$queryRaw<{ deleted: number; last: EndpointKey | null }[]>`
       with expired as materialized (
         select oldest.* from webhook_endpoints w cross join lateral (
           select organization_id, endpoint_id, message_id from webhook_deliveries
@@ -238,8 +238,8 @@ export async function deleteExpiredDeliveries(
         (select json_build_object('organizationId', organization_id, 'endpointId', endpoint_id)
          from deleted order by organization_id desc, endpoint_id desc limit 1) as last
       from deleted`;
-    from = batch?.last ?? from;
-    return batch?.deleted ?? 0;
+    from = chunk?.last ?? from;
+    return chunk?.deleted ?? 0;
   });
 }
 

@@ -187,7 +187,7 @@ test('the log filters by action, by user as actor or target, and by time', async
   expect(between.every(({ at }) => at >= from && at < to)).toBe(true);
 });
 
-test('the export returns the whole log in batches of at most 1,000', async () => {
+test('the export returns the whole log in pages of at most 1,000', async () => {
   let [exported, batches] = [0, 0];
   for await (const batch of exportAudit(db, actor)) {
     expect(batch.length).toBeLessThanOrEqual(1000);

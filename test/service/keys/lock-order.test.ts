@@ -45,8 +45,8 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   const usedAt = new Date();
   for (const id of ids.toReversed()) {
     const use = uses.of({ organizationId, id }, usedAt);
-    use.accepted(usedAt);
-    use.responded('successful');
+    use.noteAcceptance(usedAt);
+    use.countResponse('successful');
   }
 
   const both = await withClient(database.url, async (holder) => {

@@ -26,7 +26,7 @@ async function prepare() {
   const { id: keyId } = await giveKey(db, people.member);
   const refused: string[] = [];
   const keyUses: KeyUses = {
-    of: (key, at) => ({ ...NO_KEY_USES.of(key, at), ended: () => void refused.push(key.id) }),
+    of: (key, at) => ({ ...NO_KEY_USES.of(key, at), countRefusedUse: () => void refused.push(key.id) }),
   };
   const context = {
     db,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filled } from '../../../scripts/docs/filled.ts';
+import { fillExamples } from '../../../scripts/docs/filled.ts';
 import { guidesIn } from '../../../scripts/docs/guides.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -24,7 +24,7 @@ export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 
 
 /** The Markdown of a guide, with the examples that it names. */
 export function readGuide(name: string): string {
-  return filled(readFileSync(join(FOLDER, name), 'utf8'), document);
+  return fillExamples(readFileSync(join(FOLDER, name), 'utf8'), document);
 }
 
 /** Every code block of a guide, in order. */

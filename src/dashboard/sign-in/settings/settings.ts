@@ -16,7 +16,7 @@ import {
   tryConnection,
 } from '../../../service/sign-in-settings/single-sign-on.ts';
 import type { SsoDomainRecord } from '../../../store/people/single-sign-on.ts';
-import { extraValue, hidden, lines, password, select, text } from '../../forms/fields.ts';
+import { extraValue, hiddenField, lines, password, select, text } from '../../forms/fields.ts';
 import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
 import {
   ALLOW_PASSWORDS_URL,
@@ -88,7 +88,7 @@ export const DOMAIN_FORM = {
 };
 
 /** The form of a button beside a domain. */
-export const CHOSEN_DOMAIN_FORM = { domain: hidden() };
+export const CHOSEN_DOMAIN_FORM = { domain: hiddenField() };
 
 export const ROLES_FORM = {
   newPeople: select({

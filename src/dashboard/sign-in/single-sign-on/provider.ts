@@ -5,7 +5,7 @@ import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-si
 import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
 import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/connection.ts';
-import { hidden, nextField } from '../../forms/fields.ts';
+import { hiddenField, nextField } from '../../forms/fields.ts';
 import { type Form, fieldsOf } from '../../forms/form.ts';
 import { confirmationUrl, PROFILE_URL, safeNext } from '../../http/addresses.ts';
 import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';
@@ -86,7 +86,7 @@ export async function goToProvider(
   }
 }
 
-export const START_FORM = { email: hidden(), next: nextField };
+export const START_FORM = { email: hiddenField(), next: nextField };
 
 /**
  * The page to which a tile at the provider leads (OpenID Connect Core section 4, initiate_login_uri). It only asks: anybody can
