@@ -30,7 +30,7 @@ export class RequestLog {
     this.#problems.set(res, problems);
   }
 
-  /** Adds each request whose response is sent. */
+  /** Returns a `Send` that adds each request to the log before its response is sent. */
   sendWith(send: Send): Send {
     return (request, response) => {
       this.#add(request, response.status);

@@ -30,7 +30,7 @@ export class Store {
   readonly #items = new Map<string, Map<string, Json>>();
   readonly #creations = new Map<string, Creation & { readonly at: number }>();
 
-  /** `data` are the items to begin with. */
+  /** The store begins with the items of `data`, or with those of the contract's examples. */
   constructor(options: StoreOptions, data?: Items) {
     this.#options = options;
     this.reset(data);

@@ -99,7 +99,7 @@ export type Listed = {
   readonly choices: Readonly<Record<string, readonly string[]>>;
   /** The parameters that a cursor belongs to. */
   readonly parameters: string;
-  /** The same list in cursors of version 1.0 of the server, which never expire. */
+  /** The name of the list in cursors of version 1.0 of the server, which never expire. */
   readonly earlierList?: string;
 };
 

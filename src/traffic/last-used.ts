@@ -215,7 +215,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.networks = networks;
   }
 
-  /** Differs from `this` only for a request that began before the last write. */
+  /** The buffer that is in use now. It differs from `this` only for a request that began before the last write. */
   #current(): PendingUse {
     let buffer = this.#buffer;
     if (buffer.next === null) return this;

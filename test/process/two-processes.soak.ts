@@ -312,7 +312,7 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   };
   const lagging = async (config: { name?: string; values?: unknown[] }) => {
     const found: Found = await Reflect.apply(query, pool, [config]);
-    // Keys are looked up in batches; each is cached separately.
+    // One statement looks several keys up; the result of each key is cached separately.
     if (config.name !== 'find_keys_by_hash') return remember(JSON.stringify([config.name, config.values]), found);
     return { ...found, rows: found.rows.map((row) => remember(hashOf(row), row)) };
   };

@@ -7,7 +7,7 @@ import { linkDirectly } from '../support/providers/companies.ts';
 
 const { db } = await useDatabase();
 
-/** Does it as after an upgrade, and takes it back afterwards: other tests share the database. */
+/** Runs the work in a transaction and rolls it back, because other tests share the database. */
 async function inTransaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   const client = await db.pool.connect();
   try {

@@ -108,7 +108,7 @@ export type Columns = {
   readonly fields: ReadonlyMap<number, string>;
   /** A list of the other columns to print; empty if there are none. */
   readonly ignored: string;
-  /** The fields that no column has. */
+  /** The fields that no column of the file fills. */
   readonly missing: readonly string[];
 };
 

@@ -286,14 +286,14 @@ test.each([
   const { people: team, keys: given } = await withKeys();
   const browser = await browserOf(dashboard, team[role]);
   const start = await browser.get('/profile');
-  // 1: the section, which opens the list.
+  // The first click opens the section, which shows the list.
   const first = linksOn(start).find((link) => link.startsWith(section)) ?? '';
   expect(first).toBe(list);
-  // 2: the search.
+  // The second click sends the search.
   const found = (await browser.submit(first, { search: given.nightly.key }, list)).headers['location'] ?? '';
   const page = await browser.get(found);
   expect(wordsOf(page)).toContain(team.administrator.email);
-  // 3 and 4: the page that asks, and its button.
+  // The third click opens the page that asks, and the fourth is its button.
   const revoke = linksOn(page).find((link) => link.includes('/revoke')) ?? '';
   const key_name = role === 'manager' ? 'Nightly import' : undefined;
   const revoked = await browser.submit(revoke, { key_name });

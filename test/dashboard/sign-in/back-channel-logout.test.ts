@@ -82,7 +82,7 @@ test.each([
   expect([confirmed.status, await isIn(browser)]).toEqual([status, status === 303]);
 });
 
-// Section 2.7: "identified by the iss and sub Claims and/or the sid Claim". Only the person can name a session without an ID.
+// Section 2.7: "identified by the iss and sub Claims and/or the sid Claim". A session without an ID can only be named by its person.
 test.each([
   ['a session', false, [false, true, true, true, true]],
   ['a session and its person', true, [false, true, false, true, true]],

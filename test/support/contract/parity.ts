@@ -15,7 +15,7 @@ export function likeness(operation: Operation, { status, headers, body }: Reply)
   return { status, headers: namesOf(headers), body: shapeOf(body, schema) };
 }
 
-/** The same, and the complete text of a refusal. */
+/** What both sides must have in common if they have the same data: `likeness`, fixed headers, and the text of a refusal. */
 export function exactLikeness(operation: Operation, reply: Reply): unknown {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
   const words = reply.status >= 400 ? { text: reply.text } : {};
