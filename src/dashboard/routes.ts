@@ -33,8 +33,8 @@ import { reportKeyRoutes } from './report-key.ts';
 import { errorView, reportError } from './routing/errors.ts';
 import { publicRoutes, signedInRoutes } from './routing/page-routes.ts';
 import { signInPages } from './sign-in/routes.ts';
-import { signInSettingsPages } from './sign-in/settings/routes.ts';
 import { backChannelLogout } from './sign-in/single-sign-on/logout.ts';
+import { signInSettingsPages } from './sign-in/single-sign-on/routes.ts';
 import { webhookPages } from './webhooks/routes.ts';
 
 export type { DashboardDeps };

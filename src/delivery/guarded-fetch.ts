@@ -2,7 +2,7 @@ import { request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
-import { type ProviderFetch, ProviderUnreachableError } from '../service/sign-in/single-sign-on/provider-access.ts';
+import { type ProviderFetch, ProviderUnreachableError } from '../service/provider-access.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
 import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './sender.ts';
 

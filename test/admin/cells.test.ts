@@ -7,7 +7,7 @@ import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { addDomain, vouchForDomain } from '../../src/service/sign-in-settings/domains.ts';
+import { addDomain, vouchForDomain } from '../../src/service/sign-in/single-sign-on/domains.ts';
 import { createTeam } from '../support/data/team.ts';
 import { openFolder } from '../support/folder.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';

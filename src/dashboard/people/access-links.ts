@@ -1,6 +1,6 @@
 import { type AccessLinkKind, linkUrl } from '../../domain/people/access-link.ts';
 import { html } from '../../html/html.ts';
-import { isSingleSignOnRequired } from '../../service/authority/single-sign-on.ts';
+import { isSingleSignOnRequired } from '../../service/authority/sign-in-ways.ts';
 import { invalid } from '../../service/outcome.ts';
 import { createLink } from '../../service/people/access-links.ts';
 import { mailLink } from '../../service/people/link-mail.ts';

@@ -8,7 +8,7 @@ import { listIntegrationsOwnedBy } from '../../service/integrations/integrations
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { Conflict, Done } from '../../service/outcome.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../service/people/change-user.ts';
-import { unlinkUser } from '../../service/sign-in-settings/enforcement.ts';
+import { unlinkUser } from '../../service/sign-in/single-sign-on/enforcement.ts';
 import { resetSecondFactor } from '../../service/sign-in-settings/second-factor.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';

@@ -7,7 +7,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type KeysMadeForOthers, listKeysMadeForOthers } from '../../service/keys/list-keys.ts';
 import { getUser } from '../../service/people/people.ts';
-import { doRolesFollowGroups } from '../../service/sign-in-settings/single-sign-on.ts';
+import { doRolesFollowGroups } from '../../service/sign-in/single-sign-on/settings.ts';
 import type { FoundUser, UserDetails } from '../../store/people/user-lists.ts';
 import { formId, hiddenField } from '../forms/fields.ts';
 import { fieldsOf, problemSummary } from '../forms/form.ts';

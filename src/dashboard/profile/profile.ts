@@ -3,7 +3,7 @@ import { passwordCharacters } from '../../domain/people/password.ts';
 import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/single-sign-on.ts';
+import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/sign-in-ways.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';

@@ -1,6 +1,6 @@
 import { hashToken } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
-import { NO_PASSWORD } from '../../service/authority/single-sign-on.ts';
+import { NO_PASSWORD } from '../../service/authority/sign-in-ways.ts';
 import { type OpenLink, openLink, requestReset, setPassword } from '../../service/people/access-links.ts';
 import { findConnectionById } from '../../service/sign-in/single-sign-on/connection.ts';
 import { password, text } from '../forms/fields.ts';

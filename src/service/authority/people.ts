@@ -16,7 +16,7 @@ import {
 import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict } from '../outcome.ts';
 import { requireRight } from './rights.ts';
-import { checkBreakGlass } from './single-sign-on.ts';
+import { checkBreakGlass } from './sign-in-ways.ts';
 
 type Parties<Current> = {
   /** The actor; `null` for an operator. */

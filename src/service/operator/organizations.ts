@@ -20,8 +20,8 @@ import { retireOtherKeys } from '../../store/sql/secrets.ts';
 import { findOrganization, listUsersByEmail } from '../../store/unscoped/operator.ts';
 import { changesBetween } from '../audit/audit-log.ts';
 import { orThrow } from '../outcome.ts';
-import { vouchForDomain } from '../sign-in-settings/domains.ts';
-import { stopRequiringSingleSignOn } from '../sign-in-settings/enforcement.ts';
+import { vouchForDomain } from '../sign-in/single-sign-on/domains.ts';
+import { stopRequiringSingleSignOn } from '../sign-in/single-sign-on/enforcement.ts';
 import { readEmail, requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.

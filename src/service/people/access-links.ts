@@ -14,7 +14,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, type Invited, listInvited } from '../../store/unscoped/people.ts';
 import { checkActive, lockToManage } from '../authority/people.ts';
-import { checkDomainOfUser, findSignInWay } from '../authority/single-sign-on.ts';
+import { checkDomainOfUser, findSignInWay } from '../authority/sign-in-ways.ts';
 import type { Outbox } from '../mail.ts';
 import {
   ALREADY_SENT,

@@ -18,7 +18,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { isVerifiedElsewhere, listInvitedElsewhere } from '../../store/unscoped/people.ts';
 import { checkActive, lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
-import { checkDomainOfEmail } from '../authority/single-sign-on.ts';
+import { checkDomainOfEmail } from '../authority/sign-in-ways.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { checkPasswordAllowed } from '../authority/single-sign-on.ts';
+import { checkPasswordAllowed } from '../authority/sign-in-ways.ts';
 import { type Conflict, type Invalid, recordAct, runAction } from '../outcome.ts';
 import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';

@@ -16,7 +16,7 @@ import {
 import { findWaysIn } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { checkBreakGlass } from '../authority/single-sign-on.ts';
+import { checkBreakGlass } from '../authority/sign-in-ways.ts';
 import {
   type Conflict,
   catchInvalid,

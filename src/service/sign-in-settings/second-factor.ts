@@ -12,7 +12,7 @@ import {
 } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { checkActive, lockActor, lockToManage, noSuchUser } from '../authority/people.ts';
-import { checkBreakGlass, checkPasswordAllowed } from '../authority/single-sign-on.ts';
+import { checkBreakGlass, checkPasswordAllowed } from '../authority/sign-in-ways.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,

@@ -4,7 +4,7 @@ import { recordProof } from '../../store/people/sessions.ts';
 import { changeUser, findPasswordHash, findWaysIn } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
-import { findSignInWay, type SignInWay } from '../authority/single-sign-on.ts';
+import { findSignInWay, type SignInWay } from '../authority/sign-in-ways.ts';
 import { type Invalid, invalid, type RateLimited, recordAct } from '../outcome.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
 import { readAssertion } from './passkeys/ceremony.ts';

@@ -9,7 +9,7 @@ import { recordUnknownEmail } from '../../store/people/sign-in-failures.ts';
 import { changeUser, lockUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
-import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/single-sign-on.ts';
+import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/sign-in-ways.ts';
 import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { insertLink, verifyPassword } from './password.ts';

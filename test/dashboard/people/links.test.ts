@@ -1,4 +1,4 @@
-import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
+import { vouchForDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
 import { Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, PASSWORD } from '../../support/data/accounts.ts';

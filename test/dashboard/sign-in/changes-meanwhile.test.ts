@@ -1,7 +1,7 @@
 import { changeEmailOf } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { removeDomain } from '../../../src/service/sign-in-settings/domains.ts';
-import { removeConnection, saveConnection, saveRules } from '../../../src/service/sign-in-settings/single-sign-on.ts';
+import { removeDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
+import { removeConnection, saveConnection, saveRules } from '../../../src/service/sign-in/single-sign-on/settings.ts';
 import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 import { LOCAL } from '../../support/data/webhooks.ts';
 import { beginWith, type Company, urlIn, useCompanies } from '../../support/providers/companies.ts';

@@ -1,7 +1,7 @@
 import { allowPasswords } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createOperatorLink } from '../../../src/service/people/access-links.ts';
-import { removeConnection } from '../../../src/service/sign-in-settings/single-sign-on.ts';
+import { removeConnection } from '../../../src/service/sign-in/single-sign-on/settings.ts';
 import { type Browser, expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../support/dashboard/dashboard-server.ts';
 import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/dashboard/passkeys.ts';

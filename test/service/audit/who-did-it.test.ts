@@ -17,7 +17,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { createLink } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
-import { unlinkUser } from '../../../src/service/sign-in-settings/enforcement.ts';
+import { unlinkUser } from '../../../src/service/sign-in/single-sign-on/enforcement.ts';
 import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope, giveKey, READ } from '../../support/data/actors.ts';

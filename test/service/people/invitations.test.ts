@@ -10,7 +10,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { createOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
-import { vouchForDomain } from '../../../src/service/sign-in-settings/domains.ts';
+import { vouchForDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
 import { createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
 import { useDatabase } from '../../support/postgres/store.ts';

@@ -2,7 +2,7 @@ import { PROOF_MINUTES } from '../../../domain/people/session.ts';
 import { SIGN_IN_MINUTES } from '../../../domain/people/single-sign-on.ts';
 import type { WaysIn } from '../../../domain/people/ways-in.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { SingleSignOnRequired } from '../../../service/authority/single-sign-on.ts';
+import type { SingleSignOnRequired } from '../../../service/authority/sign-in-ways.ts';
 import type { RateLimited } from '../../../service/outcome.ts';
 import type {
   NotAdmitted,

@@ -4,7 +4,7 @@ import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findPasskeyUser } from '../../../store/unscoped/people.ts';
-import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/single-sign-on.ts';
+import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/sign-in-ways.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { openSession, type SignedIn } from '../sessions.ts';

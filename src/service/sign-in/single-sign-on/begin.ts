@@ -4,12 +4,12 @@ import { MINUTE_MS } from '../../../domain/time.ts';
 import { insertSsoSignIn } from '../../../store/people/single-sign-on.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import type { RateLimited } from '../../outcome.ts';
+import type { ProviderAccess } from '../../provider-access.ts';
 import { type Attempt, consumeAttempt } from '../attempt-limits.ts';
 import { createHashedToken } from '../sessions.ts';
 import { LOST, type Lost } from './completion.ts';
 import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
-import type { ProviderAccess } from './provider-access.ts';
 
 /** Runs a task when it is the organization's turn to use the database. Requests to the provider, which may be slow, run outside. */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;

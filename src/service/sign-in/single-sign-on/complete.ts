@@ -14,6 +14,7 @@ import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findSessionByHash } from '../../../store/unscoped/people.ts';
 import { unlessMoving } from '../../outcome.ts';
+import { CLOCK_SECONDS } from '../../provider-access.ts';
 import { clearAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { admit } from './admit.ts';
 import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
@@ -32,7 +33,6 @@ import {
 } from './completion.ts';
 import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
-import { CLOCK_SECONDS } from './provider-access.ts';
 
 type Response = {
   readonly origin: string;

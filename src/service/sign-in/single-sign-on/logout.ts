@@ -15,6 +15,7 @@ import { endSsoSessionsOf, listUsersBySid } from '../../../store/people/sessions
 import { deleteUnconfirmed, findSsoUser } from '../../../store/people/single-sign-on.ts';
 import { claimIdempotencyKey } from '../../../store/resources/idempotency-keys.ts';
 import { type Transaction, transaction } from '../../../store/sql/database.ts';
+import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from '../../provider-access.ts';
 import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import type { Connection } from './connection.ts';
@@ -26,7 +27,6 @@ import {
   type ProviderFailure,
   RETRY_SECONDS,
 } from './provider.ts';
-import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
 
 // This file implements OpenID Connect Back-Channel Logout 1.0.
 

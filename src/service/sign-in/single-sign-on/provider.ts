@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as openid from 'openid-client';
 import { memberOf } from '../../../domain/errors.ts';
 import { SESSION_HOURS } from '../../../domain/people/session.ts';
-import { type ProviderAccess, ProviderUnreachableError } from './provider-access.ts';
+import { type ProviderAccess, ProviderUnreachableError } from '../../provider-access.ts';
 
 // This is the only file that uses the library for OpenID Connect. It is imported when the first person signs in at a provider: the
 // library would take an eighth of the start, and many servers do not need it.

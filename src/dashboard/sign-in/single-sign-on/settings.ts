@@ -5,8 +5,8 @@ import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
 import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';
 import { connectionUrls } from '../../../service/sign-in/single-sign-on/connection.ts';
-import { addDomain, removeDomain, verifyDomain } from '../../../service/sign-in-settings/domains.ts';
-import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in-settings/enforcement.ts';
+import { addDomain, removeDomain, verifyDomain } from '../../../service/sign-in/single-sign-on/domains.ts';
+import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in/single-sign-on/enforcement.ts';
 import {
   getSignInSettings,
   removeConnection,
@@ -14,7 +14,7 @@ import {
   saveConnection,
   saveRules,
   tryConnection,
-} from '../../../service/sign-in-settings/single-sign-on.ts';
+} from '../../../service/sign-in/single-sign-on/settings.ts';
 import type { SsoDomainRecord } from '../../../store/people/single-sign-on.ts';
 import { extraValue, hiddenField, lines, password, select, text } from '../../forms/fields.ts';
 import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';
@@ -39,7 +39,7 @@ import { page } from '../../markup/layout.ts';
 import { actionForm, badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
 import { organizationHead } from '../../organization/head.ts';
-import { depsOf } from '../single-sign-on/provider.ts';
+import { depsOf } from './provider.ts';
 
 const CONFIRMATIONS = new Map([
   ['connection', 'The connection is saved. People whose e-mail is of a verified domain can sign in with it.'],

@@ -1,5 +1,5 @@
-import type { Actor } from '../../domain/audit/actor.ts';
-import { invalidField } from '../../domain/errors.ts';
+import type { Actor } from '../../../domain/audit/actor.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import {
   NEW_PEOPLE_ROLES,
   type NewPeopleRole,
@@ -8,9 +8,9 @@ import {
   parseGroupRoles,
   parseGroupsClaim,
   parseIssuer,
-} from '../../domain/people/single-sign-on.ts';
-import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
-import { endSessionsByWay } from '../../store/people/sessions.ts';
+} from '../../../domain/people/single-sign-on.ts';
+import type { WebhookTargets } from '../../../domain/webhooks/forbidden-address.ts';
+import { endSessionsByWay } from '../../../store/people/sessions.ts';
 import {
   deleteSsoConnection,
   deleteSsoIdentities,
@@ -23,14 +23,14 @@ import {
   type SsoRules,
   saveSsoConnection,
   setSsoRules,
-} from '../../store/people/single-sign-on.ts';
-import { listBreakGlassCandidates, type SomePeople } from '../../store/people/user-lists.ts';
-import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { placeOfClientSecret } from '../../store/sql/secrets.ts';
-import { changesBetween } from '../audit/audit-log.ts';
-import { checkAdministratorWithoutProvider, lockToGovern } from '../authority/people.ts';
-import { requireRight } from '../authority/rights.ts';
-import { listShutOut } from '../authority/single-sign-on.ts';
+} from '../../../store/people/single-sign-on.ts';
+import { listBreakGlassCandidates, type SomePeople } from '../../../store/people/user-lists.ts';
+import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
+import { placeOfClientSecret } from '../../../store/sql/secrets.ts';
+import { changesBetween } from '../../audit/audit-log.ts';
+import { checkAdministratorWithoutProvider, lockToGovern } from '../../authority/people.ts';
+import { requireRight } from '../../authority/rights.ts';
+import { listShutOut } from '../../authority/sign-in-ways.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -42,11 +42,11 @@ import {
   joinInvalid,
   recordAct,
   runAction,
-} from '../outcome.ts';
-import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
-import { clientOf } from '../sign-in/single-sign-on/connection.ts';
-import type { ProviderClient, ProviderFailure, Tried } from '../sign-in/single-sign-on/provider.ts';
-import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
+} from '../../outcome.ts';
+import type { ProviderAccess } from '../../provider-access.ts';
+import type { InTurn } from './begin.ts';
+import { clientOf } from './connection.ts';
+import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
 
 /** How the users of an organization sign in, for its administrators, without the client secret. */
 export type SignInSettings = {
@@ -144,7 +144,7 @@ export async function tryConnection(
   const stored = await inTurn(() => transaction(db, async (tx) => (await lockSettings(tx, actor)).connection));
   const read = readContent(content, { targets, stored: stored === null ? null : clientOf(db, stored) });
   if (read.kind === 'invalid') return read;
-  const { tryProvider } = await import('../sign-in/single-sign-on/provider.ts');
+  const { tryProvider } = await import('./provider.ts');
   return tryProvider(access, read.client, redirectUri);
 }
 

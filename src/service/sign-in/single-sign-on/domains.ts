@@ -1,16 +1,16 @@
-import type { Actor } from '../../domain/audit/actor.ts';
-import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../domain/people/single-sign-on.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
+import type { Actor } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
+import { recordAudit } from '../../../store/audit/audit.ts';
 import {
   deleteSsoDomain,
   hasVerifiedSsoDomain,
   insertSsoDomain,
   listSsoDomains,
   verifySsoDomain,
-} from '../../store/people/single-sign-on.ts';
-import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { isUniqueViolation } from '../../store/sql/database-errors.ts';
+} from '../../../store/people/single-sign-on.ts';
+import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
+import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -21,11 +21,11 @@ import {
   invalid,
   recordAct,
   runAction,
-} from '../outcome.ts';
-import { takeBackInvitations } from '../people/invitations.ts';
-import type { InTurn } from '../sign-in/single-sign-on/begin.ts';
-import type { ProviderAccess } from '../sign-in/single-sign-on/provider-access.ts';
-import { IS_REQUIRED, lockSettings } from './single-sign-on.ts';
+} from '../../outcome.ts';
+import { takeBackInvitations } from '../../people/invitations.ts';
+import type { ProviderAccess } from '../../provider-access.ts';
+import type { InTurn } from './begin.ts';
+import { IS_REQUIRED, lockSettings } from './settings.ts';
 
 /** Adds a domain that is not verified yet. Any organization may: only the TXT record, or an operator, says whose it is. */
 export async function addDomain(

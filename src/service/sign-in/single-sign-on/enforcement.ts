@@ -1,22 +1,31 @@
-import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
-import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { shownEmail } from '../../domain/people/email.ts';
-import { hashToken } from '../../domain/people/session.ts';
-import { formatInstant } from '../../domain/time.ts';
-import { getOrganization, lockOrganization } from '../../store/organizations/organizations.ts';
-import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../store/people/sessions.ts';
+import { type Actor, type ActorOrOperator, isOperator } from '../../../domain/audit/actor.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import { shownEmail } from '../../../domain/people/email.ts';
+import { hashToken } from '../../../domain/people/session.ts';
+import { formatInstant } from '../../../domain/time.ts';
+import { getOrganization, lockOrganization } from '../../../store/organizations/organizations.ts';
+import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../../store/people/sessions.ts';
 import {
   deleteSsoIdentity,
   listSsoDomains,
   lockSsoConnection,
   setSsoEnforced,
-} from '../../store/people/single-sign-on.ts';
-import { findWaysIn } from '../../store/people/users.ts';
-import { type Database, transaction } from '../../store/sql/database.ts';
-import { checkUnlinking, lockToGovern, lockToManage } from '../authority/people.ts';
-import { mailAdministrators, type Outbox } from '../mail.ts';
-import { type Conflict, conflict, DONE, type Done, type Invalid, invalid, recordAct, runAction } from '../outcome.ts';
-import { lockSettings, NO_CONNECTION } from './single-sign-on.ts';
+} from '../../../store/people/single-sign-on.ts';
+import { findWaysIn } from '../../../store/people/users.ts';
+import { type Database, transaction } from '../../../store/sql/database.ts';
+import { checkUnlinking, lockToGovern, lockToManage } from '../../authority/people.ts';
+import { mailAdministrators, type Outbox } from '../../mail.ts';
+import {
+  type Conflict,
+  conflict,
+  DONE,
+  type Done,
+  type Invalid,
+  invalid,
+  recordAct,
+  runAction,
+} from '../../outcome.ts';
+import { lockSettings, NO_CONNECTION } from './settings.ts';
 
 /**
  * Requires all users to sign in by the connection, except the break-glass administrator, and ends all other sessions. The actor must
