@@ -11,6 +11,16 @@ import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands, addUserCommands } from './organization-commands.ts';
+import { addSingleSignOnCommands } from './single-sign-on-commands.ts';
+
+const COMMANDS = [
+  addOrganizationCommands,
+  addSingleSignOnCommands,
+  addArchiveCommands,
+  addUserCommands,
+  addKeyCommands,
+  addCellCommands,
+];
 
 /** What a command uses of its process. */
 export type Surroundings = {
@@ -78,8 +88,7 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     }
   };
   const context = { config, execute, print, warn };
-  for (const add of [addOrganizationCommands, addArchiveCommands, addUserCommands, addKeyCommands, addCellCommands])
-    add(program, context);
+  for (const add of COMMANDS) add(program, context);
   return program;
 }
 

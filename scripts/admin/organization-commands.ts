@@ -6,7 +6,6 @@ import {
   createOrganization,
   resumeOrganization,
   suspendOrganization,
-  vouchForDomainOf,
 } from '../../src/service/operator/organizations.ts';
 import {
   changeEmailOf,
@@ -69,15 +68,6 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
     .description('resume a suspended organization')
     .requiredOption('--id <uuid>', "the organization's id", readUuid)
     .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
-
-  program
-    .command('vouch-domain')
-    .description("verify an e-mail domain of an organization for single sign-on, without the domain's TXT record")
-    .requiredOption('--organization <uuid>', "the organization's id", readUuid)
-    .requiredOption('--domain <name>', 'the domain of its e-mail addresses, such as acme.example')
-    .action(({ organization, domain }: { organization: string; domain: string }) =>
-      execute((db) => vouchForDomainOf(db, organization, domain).then((verified) => ({ verified_domain: verified }))),
-    );
 
   program
     .command('allow-passwords')

@@ -1,3 +1,4 @@
+import { PROVIDER_WAYS } from '../service/sign-in/ways.ts';
 import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
 import { deleteOldKeyNetworks, deleteOldKeyUses } from '../store/keys/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
@@ -5,7 +6,6 @@ import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
 import { deleteExpiredChallenges } from '../store/people/passkeys.ts';
 import { deleteExpiredSessions } from '../store/people/sessions.ts';
 import { deleteExpiredSignInFailures } from '../store/people/sign-in-failures.ts';
-import { deleteExpiredSsoSignIns } from '../store/people/single-sign-on.ts';
 import { deleteExpiredEvents } from '../store/resources/events.ts';
 import { deleteExpiredIdempotencyKeys } from '../store/resources/idempotency-keys.ts';
 import type { Deletion } from '../store/sql/chunks.ts';
@@ -28,7 +28,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'idempotency keys': deleteExpiredIdempotencyKeys,
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
-  'sign-ins under way': deleteExpiredSsoSignIns,
+  'sign-ins under way': deleteExpiredProviderSignIns,
   'failed sign-ins': deleteExpiredSignInFailures,
   'passkey challenges': deleteExpiredChallenges,
   'rate limits': deleteIdleRateLimits,
@@ -41,6 +41,12 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'previous webhook secrets': eraseExpiredPreviousSecrets,
   events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
 };
+
+async function deleteExpiredProviderSignIns(db: Database, deletion: Deletion): Promise<number> {
+  let deleted = 0;
+  for (const way of PROVIDER_WAYS) deleted += await way.deleteExpired(db, deletion);
+  return deleted;
+}
 
 /**
  * Deletes expired rows some seconds after the start, for processes that do not live long, and then every 15 minutes, unless the

@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { ROLES } from '../../src/domain/people/role.ts';
-import { vouchForDomainOf } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { createOwnLinks } from '../../src/service/people/access-links.ts';
 import { inviteUser } from '../../src/service/people/invitations.ts';
 import { connectionUrls } from '../../src/service/sign-in/single-sign-on/connection.ts';
+import { vouchForDomainOf } from '../../src/service/sign-in/single-sign-on/domains.ts';
 import { connectBrowser, makePatient } from '../support/browser/browser.ts';
 import { createKey, readKey } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';

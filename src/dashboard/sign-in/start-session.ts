@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../service/sign-in/sessions.ts';
 import { signOut } from '../../service/sign-in/sign-in.ts';
-import { mailBreakGlass } from '../../service/sign-in/single-sign-on/enforcement.ts';
+import { mailBreakGlass } from '../../service/sign-in-settings/requirement.ts';
 import { sessionCookie } from '../http/cookies.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';

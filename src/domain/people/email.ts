@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { invalidField } from '../errors.ts';
 
 /** Printable characters, except those with a meaning in a mail header or an address list. */
 const LOCAL_PART = /^[^\s@<>()",:;\\[\]\p{C}]+$/u;
@@ -30,6 +31,18 @@ export function normalDomain(text: string): string | null {
   const domain = domainToASCII(text).toLowerCase().replace(/\.$/, '');
   return /^[^.]+(\.[^.]+)+$/.test(domain) ? domain : null;
 }
+
+/** A name of at least two labels, in ASCII and lower case. Throws an error for "domain". */
+export function parseDomain(text: string): string {
+  const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
+  const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);
+  if (!isName || domain.length > MAX_DOMAIN_CHARACTERS)
+    throw invalidField('domain', 'must be the domain of e-mail addresses, such as example.org.');
+  return domain;
+}
+
+/** The TXT record's name is 18 characters longer, and a name has at most 253. */
+const MAX_DOMAIN_CHARACTERS = 235;
 
 /** The domain of a normal e-mail. */
 export function domainOfEmail(email: string): string {

@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { invalidField } from '../errors.ts';
 import type { WebhookTargets } from '../webhooks/forbidden-address.ts';
-import { normalDomain } from './email.ts';
 import type { Role } from './role.ts';
 
 // Single sign-on: an organization's people sign in at its identity provider (OpenID Connect).
@@ -58,18 +57,6 @@ export function parseClientSecret(text: string): string {
 function isPrintable(text: string): boolean {
   return /^[^\s\p{C}]+$/u.test(text);
 }
-
-/** A name of at least two labels, in ASCII and lower case. Throws an error for "domain". */
-export function parseDomain(text: string): string {
-  const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
-  const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);
-  if (!isName || domain.length > MAX_DOMAIN_CHARACTERS)
-    throw invalidField('domain', 'must be the domain of e-mail addresses, such as example.org.');
-  return domain;
-}
-
-/** The TXT record's name is 18 characters longer, and a name has at most 253. */
-const MAX_DOMAIN_CHARACTERS = 235;
 
 export function mintDomainToken(): string {
   return randomBytes(24).toString('base64url');

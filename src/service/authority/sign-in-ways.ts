@@ -1,12 +1,11 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { domainOfEmail, shownEmail } from '../../domain/people/email.ts';
+import { shownEmail } from '../../domain/people/email.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
-import { findSsoEnforcement, listSsoDomains, type SsoDomainRecord } from '../../store/people/single-sign-on.ts';
-import { listPeopleOutside, type SomePeople } from '../../store/people/user-lists.ts';
-import { findWaysIn } from '../../store/people/users.ts';
+import { findSsoEnforcement, findWaysIn } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
+import { PROVIDER_WAYS } from '../sign-in/ways.ts';
 
 /**
  * How a user may sign in: freely, by single sign-on alone, or, as the one administrator for emergencies, by a password although
@@ -93,29 +92,13 @@ export async function checkDomainOfUser(
   return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
 }
 
-/** Says that the domain of the e-mail is not verified, and the remedy; `null` if it is verified. */
+/** Says why no provider could admit a person with this e-mail, and the remedy; `null` if there is no such reason. */
 async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
-  const verified = verifiedDomainsOf(await listSsoDomains(tx, scope));
-  if (verified.includes(domainOfEmail(email))) return null;
-  return `must be of a verified domain (${verified.join(', ')}), because your organization requires single sign-on. An administrator can verify another one under Organization, Sign-in.`;
-}
-
-function verifiedDomainsOf(domains: readonly SsoDomainRecord[]): string[] {
-  return domains.flatMap(({ domain, verifiedAt }) => (verifiedAt === null ? [] : [domain]));
-}
-
-const SHOWN_PEOPLE = 6;
-
-/**
- * Returns the first users who could not sign in if single sign-on were required, because their e-mail is not of a verified domain.
- * `besides` is the break-glass administrator, who is not among them.
- */
-export async function listShutOut(
-  db: Database,
-  scope: OrganizationScope,
-  { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
-): Promise<SomePeople> {
-  return listPeopleOutside(db, scope, { domains: verifiedDomainsOf(domains), besides, limit: SHOWN_PEOPLE });
+  for (const way of PROVIDER_WAYS) {
+    const reason = await way.explainForeignDomain(tx, scope, email);
+    if (reason !== null) return reason;
+  }
+  return null;
 }
 
 /** Returns a refusal if the user is the break-glass administrator, who must stay one while single sign-on is required. */
@@ -130,4 +113,10 @@ export async function checkBreakGlass(
         `${shownEmail(email)} is the break-glass administrator. Choose another one under Organization, Sign-in first.`,
       )
     : null;
+}
+
+/** Whether a sign-in at a provider can change the role of a manager, a member or a viewer. */
+export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
+  const answers = await Promise.all(PROVIDER_WAYS.map((way) => way.doRolesFollowGroups(prisma, scope)));
+  return answers.includes(true);
 }

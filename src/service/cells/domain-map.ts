@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { codeOf } from '../../domain/errors.ts';
 import type { Cell } from '../../domain/organizations/cells.ts';
-import { domainOfEmail } from '../../domain/people/email.ts';
-import { parseDomain } from '../../domain/people/single-sign-on.ts';
+import { domainOfEmail, parseDomain } from '../../domain/people/email.ts';
 import { catchInvalid } from '../outcome.ts';
 
 /**

@@ -20,8 +20,7 @@ import { retireOtherKeys } from '../../store/sql/secrets.ts';
 import { findOrganization, listUsersByEmail } from '../../store/unscoped/operator.ts';
 import { changesBetween } from '../audit/audit-log.ts';
 import { orThrow } from '../outcome.ts';
-import { vouchForDomain } from '../sign-in/single-sign-on/domains.ts';
-import { stopRequiringSingleSignOn } from '../sign-in/single-sign-on/enforcement.ts';
+import { stopRequiringSingleSignOn } from '../sign-in-settings/requirement.ts';
 import { readEmail, requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
@@ -90,17 +89,6 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
     if (await setSuspended(tx, scope, at))
       await recordAudit(tx, scope, { action, actorUserId: null, auditSource: null });
   });
-}
-
-/** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
-export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
-  const scope = await getScope(db, id);
-  try {
-    return await vouchForDomain(db, scope, { domain });
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new DomainError('conflict', `Another organization has verified the domain ${domain}. Remove it there first.`);
-  }
 }
 
 /** Lets people sign in with passwords again, such as after the loss of the identity provider. */

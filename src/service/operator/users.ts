@@ -8,7 +8,6 @@ import { lockOrganization } from '../../store/organizations/organizations.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import { deletePasskeysOf } from '../../store/people/passkeys.ts';
 import { endSessionsOf } from '../../store/people/sessions.ts';
-import { deleteSsoIdentity } from '../../store/people/single-sign-on.ts';
 import {
   changeUser,
   deleteUser,
@@ -22,6 +21,7 @@ import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findOwnerOfDomain, listUsersByEmail, listUsersById } from '../../store/unscoped/operator.ts';
 import { checkNotRemoved, checkReplaceable } from '../authority/people.ts';
 import { errorOf, orThrow } from '../outcome.ts';
+import { PROVIDER_WAYS } from '../sign-in/ways.ts';
 import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
 /** Removes the second factor of a user. Returns the e-mail as it is stored. */
@@ -126,7 +126,7 @@ async function keepWithoutAccount(
   await endSessionsOf(tx, scope, user.id);
   await voidAccessLinksOf(tx, scope, user.id);
   await deletePasskeysOf(tx, scope, user.id);
-  await deleteSsoIdentity(tx, scope, user.id);
+  for (const way of PROVIDER_WAYS) await way.unlink(tx, scope, user.id);
   await changeUser(tx, scope, user.id, {
     ...NO_SECOND_FACTOR,
     email: removedEmailOf(user.id),

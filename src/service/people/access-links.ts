@@ -2,13 +2,12 @@ import type { Actor, AuditSource } from '../../domain/audit/actor.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { type AccessLinkKind, isLinkOpen, linkUrl, mayMakerManage } from '../../domain/people/access-link.ts';
-import { domainOfEmail, normalEmail, shownEmail } from '../../domain/people/email.ts';
+import { normalEmail, shownEmail } from '../../domain/people/email.ts';
 import { passwordCharacters } from '../../domain/people/password.ts';
 import { hashToken } from '../../domain/people/session.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { getOrganization } from '../../store/organizations/organizations.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../store/people/access-links.ts';
-import { findSsoConnection, hasVerifiedSsoDomain } from '../../store/people/single-sign-on.ts';
 import { type LockedUser, lockUser, lockUsers } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
@@ -41,6 +40,7 @@ import {
   type LinkMade,
   replacePassword,
 } from '../sign-in/password.ts';
+import { PROVIDER_WAYS } from '../sign-in/ways.ts';
 import { checkAcceptance, hasAccountAlready } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
@@ -163,9 +163,7 @@ export async function openLink(db: Database, token: string, now: Date = new Date
   if (link === null) return null;
   const { kind, name, email, organizationId, organizationName, hasSecondFactor } = link;
   const scope = OrganizationScope.grant(organizationId);
-  const isPossible =
-    (await findSsoConnection(db.prisma, scope)) !== null &&
-    (await hasVerifiedSsoDomain(db.prisma, scope, domainOfEmail(email)));
+  const admissions = await Promise.all(PROVIDER_WAYS.map((way) => way.canAdmit(db.prisma, scope, email)));
   const isRequired = (await findSignInWay(db.prisma, scope, link.userId)) === 'single-sign-on';
   return {
     kind,
@@ -174,7 +172,7 @@ export async function openLink(db: Database, token: string, now: Date = new Date
     organizationId,
     organizationName,
     passwordCharacters: passwordCharacters(hasSecondFactor),
-    singleSignOn: isRequired ? 'required' : isPossible ? 'possible' : 'no',
+    singleSignOn: isRequired ? 'required' : admissions.includes(true) ? 'possible' : 'no',
   };
 }
 

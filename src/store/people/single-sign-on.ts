@@ -109,28 +109,13 @@ export async function setSsoRules(
   await tx.ssoGroupRole.createMany({ data: groupRoles.map((rule) => ({ organizationId, ...rule })) });
 }
 
-/** `enforced` is `null` if passwords work, too. Throws if there is no connection. */
+/** Throws if there is no connection. */
 export async function setSsoEnforced(
   tx: Transaction,
   { organizationId }: OrganizationScope,
-  enforced: { readonly enforcedAt: Date; readonly breakGlassUserId: string } | null,
+  data: { readonly enforcedAt: Date; readonly breakGlassUserId: string },
 ): Promise<void> {
-  const data = enforced ?? { enforcedAt: null, breakGlassUserId: null };
   await tx.ssoConnection.update({ where: { organizationId }, data, select: { organizationId: true } });
-}
-
-/** What enforced single sign-on demands; `null` where it is not enforced. */
-export type SsoEnforcement = { readonly breakGlassUserId: string };
-
-/** Locks the connection in a transaction, so that until its end nobody can be signed in by what is no longer allowed. */
-export async function findSsoEnforcement(
-  tx: Transaction,
-  { organizationId }: OrganizationScope,
-): Promise<SsoEnforcement | null> {
-  const [row] = await tx.$queryRaw<{ breakGlassUserId: string | null }[]>`
-    select break_glass_user_id as "breakGlassUserId" from sso_connections
-    where organization_id = ${organizationId}::uuid for share`;
-  return row === undefined || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
 }
 
 export type SsoDomainRecord = {

@@ -215,3 +215,28 @@ export async function findKeyHolder(
   const { rows } = await db.pool.query<HolderWithPolicy>({ ...HOLDER, values: [scope.organizationId, userId] });
   return rows[0] ?? null;
 }
+
+// An organization can require single sign-on. This rule is read here, so that it holds even if no way to sign in at a provider is
+// registered.
+
+/** What enforced single sign-on demands; `null` where it is not enforced. */
+export type SsoEnforcement = { readonly breakGlassUserId: string };
+
+/** Locks the connection in a transaction, so that until its end nobody can be signed in by what is no longer allowed. */
+export async function findSsoEnforcement(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+): Promise<SsoEnforcement | null> {
+  const [row] = await tx.$queryRaw<{ breakGlassUserId: string | null }[]>`
+    select break_glass_user_id as "breakGlassUserId" from sso_connections
+    where organization_id = ${organizationId}::uuid for share`;
+  return row === undefined || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
+}
+
+/** Lets passwords and passkeys work again. Returns false if single sign-on was not required. */
+export async function endSsoEnforcement(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
+  const data = { enforcedAt: null, breakGlassUserId: null };
+  return (
+    (await tx.ssoConnection.updateMany({ where: { organizationId, enforcedAt: { not: null } }, data })).count === 1
+  );
+}

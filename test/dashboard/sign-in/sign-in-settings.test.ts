@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { vouchForDomainOf } from '../../../src/service/operator/organizations.ts';
+import { vouchForDomainOf } from '../../../src/service/sign-in/single-sign-on/domains.ts';
 import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
 import { Browser, expectToSay, type Fields, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';

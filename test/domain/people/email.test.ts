@@ -1,5 +1,10 @@
-import { normalDomain, normalEmail, shownEmail, withNormalDomain } from '../../../src/domain/people/email.ts';
-import { parseDomain } from '../../../src/domain/people/single-sign-on.ts';
+import {
+  normalDomain,
+  normalEmail,
+  parseDomain,
+  shownEmail,
+  withNormalDomain,
+} from '../../../src/domain/people/email.ts';
 
 test.each([
   ['grete@xn--bcher-kva.example', ['grete@bücher.example', 'Grete@BÜCHER.Example', 'grete@bu\u0308cher.example']],

@@ -6,7 +6,7 @@ import { icon } from '../../../html/icons.ts';
 import { type Conflict, DONE, type Done, type Invalid } from '../../../service/outcome.ts';
 import { connectionUrls } from '../../../service/sign-in/single-sign-on/connection.ts';
 import { addDomain, removeDomain, verifyDomain } from '../../../service/sign-in/single-sign-on/domains.ts';
-import { requireSingleSignOn, stopRequiringSingleSignOn } from '../../../service/sign-in/single-sign-on/enforcement.ts';
+import { requireSingleSignOn } from '../../../service/sign-in/single-sign-on/enforcement.ts';
 import {
   getSignInSettings,
   removeConnection,
@@ -15,6 +15,7 @@ import {
   saveRules,
   tryConnection,
 } from '../../../service/sign-in/single-sign-on/settings.ts';
+import { stopRequiringSingleSignOn } from '../../../service/sign-in-settings/requirement.ts';
 import type { SsoDomainRecord } from '../../../store/people/single-sign-on.ts';
 import { extraValue, hiddenField, lines, password, select, text } from '../../forms/fields.ts';
 import { emptyOf, type Form, fieldsOf, problemSummary, type Typed } from '../../forms/form.ts';

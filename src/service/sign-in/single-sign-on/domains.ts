@@ -1,6 +1,8 @@
 import type { Actor } from '../../../domain/audit/actor.ts';
+import { DomainError } from '../../../domain/errors.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
-import { MAX_DOMAINS, mintDomainToken, parseDomain, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
+import { parseDomain } from '../../../domain/people/email.ts';
+import { MAX_DOMAINS, mintDomainToken, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
 import { recordAudit } from '../../../store/audit/audit.ts';
 import {
   deleteSsoDomain,
@@ -11,6 +13,7 @@ import {
 } from '../../../store/people/single-sign-on.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
+import { getScope } from '../../operator/organizations.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -126,6 +129,17 @@ export async function vouchForDomain(
   });
   await takeBackInvitations(db, scope, domain);
   return domain;
+}
+
+/** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
+export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
+  const scope = await getScope(db, id);
+  try {
+    return await vouchForDomain(db, scope, { domain });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new DomainError('conflict', `Another organization has verified the domain ${domain}. Remove it there first.`);
+  }
 }
 
 /** Removes a domain. Users who are linked can still sign in, but no further users are linked by an e-mail of the domain. */

@@ -1,9 +1,7 @@
-import { type Actor, type ActorOrOperator, isOperator } from '../../../domain/audit/actor.ts';
-import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
+import type { Actor } from '../../../domain/audit/actor.ts';
 import { shownEmail } from '../../../domain/people/email.ts';
 import { hashToken } from '../../../domain/people/session.ts';
-import { formatInstant } from '../../../domain/time.ts';
-import { getOrganization, lockOrganization } from '../../../store/organizations/organizations.ts';
+import { lockOrganization } from '../../../store/organizations/organizations.ts';
 import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../../store/people/sessions.ts';
 import {
   deleteSsoIdentity,
@@ -12,9 +10,8 @@ import {
   setSsoEnforced,
 } from '../../../store/people/single-sign-on.ts';
 import { findWaysIn } from '../../../store/people/users.ts';
-import { type Database, transaction } from '../../../store/sql/database.ts';
+import type { Database } from '../../../store/sql/database.ts';
 import { checkUnlinking, lockToGovern, lockToManage } from '../../authority/people.ts';
-import { mailAdministrators, type Outbox } from '../../mail.ts';
 import {
   type Conflict,
   conflict,
@@ -25,7 +22,7 @@ import {
   recordAct,
   runAction,
 } from '../../outcome.ts';
-import { lockSettings, NO_CONNECTION } from './settings.ts';
+import { NO_CONNECTION } from './settings.ts';
 
 /**
  * Requires all users to sign in by the connection, except the break-glass administrator, and ends all other sessions. The actor must
@@ -64,19 +61,6 @@ export async function requireSingleSignOn(
   });
 }
 
-/** Lets users sign in with passwords and passkeys again. */
-export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {
-  const { scope } = actor;
-  return runAction(db, async (tx) => {
-    if (!isOperator(actor)) await lockSettings(tx, actor);
-    const connection = await lockSsoConnection(tx, scope);
-    if (connection === null || connection.enforcedAt === null) return conflict('Single sign-on is not required.');
-    await setSsoEnforced(tx, scope, null);
-    await recordAct(tx, actor, { action: 'sso.no_longer_required' });
-    return DONE;
-  });
-}
-
 /** Unlinks a user from the person at the provider, so that the user can be linked again, such as to a new account there. */
 export async function unlinkUser(
   db: Database,
@@ -94,31 +78,5 @@ export async function unlinkUser(
     await endSsoSessionsOf(tx, scope, { userId: target.id });
     await recordAct(tx, actor, { action: 'user.sso_unlinked', targetUserId: target.id });
     return DONE;
-  });
-}
-
-type BreakGlassUse = {
-  readonly scope: OrganizationScope;
-  readonly userId: string;
-  readonly by: 'password' | 'passkey';
-  readonly ip: string;
-  readonly now: Date;
-};
-
-/** Tells all administrators that the break-glass administrator has signed in. */
-export function mailBreakGlass(
-  { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
-  { scope, userId, by, ip, now }: BreakGlassUse,
-): void {
-  mailAdministrators({ db, outbox }, scope, async (administrators) => {
-    const { name: organization } = await transaction(db, (tx) => getOrganization(tx, scope));
-    const used = administrators.find(({ id }) => id === userId);
-    return {
-      subject: 'A break-glass sign-in to Charter',
-      paragraphs: [
-        `${used?.name ?? 'The break-glass administrator'} signed in to ${organization} on Charter with a ${by}, at ${formatInstant(now)}, from ${ip}. Single sign-on is required there, and only this account can sign in without it.`,
-        'If you do not know why, ask its owner and look at the audit log. The owner can change the password and remove passkeys under My profile.',
-      ],
-    };
   });
 }

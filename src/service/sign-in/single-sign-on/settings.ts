@@ -1,5 +1,6 @@
 import type { Actor } from '../../../domain/audit/actor.ts';
 import { invalidField } from '../../../domain/errors.ts';
+import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import {
   NEW_PEOPLE_ROLES,
   type NewPeopleRole,
@@ -24,13 +25,12 @@ import {
   saveSsoConnection,
   setSsoRules,
 } from '../../../store/people/single-sign-on.ts';
-import { listBreakGlassCandidates, type SomePeople } from '../../../store/people/user-lists.ts';
+import { listBreakGlassCandidates, listPeopleOutside, type SomePeople } from '../../../store/people/user-lists.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { placeOfClientSecret } from '../../../store/sql/secrets.ts';
 import { changesBetween } from '../../audit/audit-log.ts';
 import { checkAdministratorWithoutProvider, lockToGovern } from '../../authority/people.ts';
 import { requireRight } from '../../authority/rights.ts';
-import { listShutOut } from '../../authority/sign-in-ways.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -47,6 +47,7 @@ import type { ProviderAccess } from '../../provider-access.ts';
 import type { InTurn } from './begin.ts';
 import { clientOf } from './connection.ts';
 import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
+import { verifiedDomainsOf } from './rules.ts';
 
 /** How the users of an organization sign in, for its administrators, without the client secret. */
 export type SignInSettings = {
@@ -72,6 +73,20 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
   const breakGlassId = connection.breakGlassUserId ?? candidates[0]?.id ?? null;
   const shutOut = await listShutOut(db, scope, { domains, besides: breakGlassId });
   return { connection, domains, candidates, breakGlassId, shutOut };
+}
+
+const SHOWN_PEOPLE = 6;
+
+/**
+ * Returns the first users who could not sign in if single sign-on were required, because their e-mail is not of a verified domain.
+ * `besides` is the break-glass administrator, who is not among them.
+ */
+async function listShutOut(
+  db: Database,
+  scope: OrganizationScope,
+  { domains, besides }: { readonly domains: readonly SsoDomainRecord[]; readonly besides: string | null },
+): Promise<SomePeople> {
+  return listPeopleOutside(db, scope, { domains: verifiedDomainsOf(domains), besides, limit: SHOWN_PEOPLE });
 }
 
 /**
@@ -233,12 +248,6 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
     await recordAct(tx, actor, { action: 'sso.rules_changed', detail });
     return DONE;
   });
-}
-
-/** Whether a sign-in by the connection can change the role of a manager, a member or a viewer. */
-export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
-  const connection = await findSsoConnection(prisma, scope);
-  return connection !== null && connection.groupRoles.length > 0;
 }
 
 function readNewPeople(text: string): NewPeopleRole | null {
