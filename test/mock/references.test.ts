@@ -8,24 +8,28 @@ const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';
 
 type Named = Record<string, object>;
 
-/** The contract with "/api/courses" beside the parent programs. */
+/** The contract with "/api/sample_courses" beside the parent programs. No resource of the product has this name. */
 async function documentWithCourses() {
   const document = await readDocument();
   const copyOf = (value: unknown): Named =>
     JSON.parse(
       JSON.stringify(value)
-        .replaceAll('parent_program', 'course')
-        .replaceAll('ParentProgram', 'Course')
-        .replaceAll('parent program', 'course'),
+        .replaceAll('parent_program', 'sample_course')
+        .replaceAll('ParentProgram', 'SampleCourse')
+        .replaceAll('parent program', 'sample course'),
     );
   const { paths, components } = document;
   const own = Object.entries(Object(paths)).filter(([path]) => path.startsWith(LIST));
   const copied = copyOf(components);
   const parts = Object.entries<Named>(Object(components)).map(([name, part]) => [name, { ...copied[name], ...part }]);
-  for (const name of ['Course', 'CourseCreate', 'CourseUpdate']) {
+  for (const name of ['SampleCourse', 'SampleCourseCreate', 'SampleCourseUpdate']) {
     const { properties } = Object(copied['schemas'])[name];
     properties.parent_program_id = { type: ['string', 'null'], format: 'uuid', maxLength: 36 };
-    properties.starts_at = { type: ['string', 'null'], format: 'date-time', maxLength: name === 'Course' ? 24 : 40 };
+    properties.starts_at = {
+      type: ['string', 'null'],
+      format: 'date-time',
+      maxLength: name === 'SampleCourse' ? 24 : 40,
+    };
   }
   return {
     ...document,
@@ -43,28 +47,31 @@ const client = new Client(mock.url, mock.key, () => {});
 test('a reference to an item that does not exist gets the 422 of the server', async () => {
   const { body: program } = await client.post(LIST, { name: 'x' });
   const errors = { parent_program_id: ['is not the id of a parent program of your organization.'] };
-  const refused = await client.post('/api/courses', { name: 'x', parent_program_id: UNKNOWN });
+  const refused = await client.post('/api/sample_courses', { name: 'x', parent_program_id: UNKNOWN });
   expect([refused.status, refused.body.errors]).toEqual([422, errors]);
-  const { body: course, status } = await client.post('/api/courses', { name: 'x', parent_program_id: program.id });
+  const { body: course, status } = await client.post('/api/sample_courses', {
+    name: 'x',
+    parent_program_id: program.id,
+  });
   expect(status).toBe(201);
-  const changed = await client.patch(`/api/courses/${course.id}`, { parent_program_id: UNKNOWN });
+  const changed = await client.patch(`/api/sample_courses/${course.id}`, { parent_program_id: UNKNOWN });
   expect([changed.status, changed.body.errors]).toEqual([422, errors]);
-  expect((await client.patch(`/api/courses/${course.id}`, { parent_program_id: null })).status).toBe(200);
+  expect((await client.patch(`/api/sample_courses/${course.id}`, { parent_program_id: null })).status).toBe(200);
 });
 
 test('a deletion deletes what refers to the item, and nothing else', async () => {
   const [one, other] = [await client.post(LIST, { name: 'a' }), await client.post(LIST, { name: 'b' })];
-  const course = (program: unknown) => client.post('/api/courses', { name: 'x', parent_program_id: program });
+  const course = (program: unknown) => client.post('/api/sample_courses', { name: 'x', parent_program_id: program });
   const [first, second] = [await course(one.body.id), await course(other.body.id)];
   expect((await client.delete(`${LIST}/${one.body.id}`)).status).toBe(204);
-  expect((await client.get(`/api/courses/${first.body.id}`)).status).toBe(404);
-  expect((await client.get(`/api/courses/${second.body.id}`)).status).toBe(200);
+  expect((await client.get(`/api/sample_courses/${first.body.id}`)).status).toBe(404);
+  expect((await client.get(`/api/sample_courses/${second.body.id}`)).status).toBe(200);
 });
 
 test('an instant with an offset is kept in UTC', async () => {
   const sent = { name: 'x', starts_at: '2026-01-31T23:30:00+05:30' };
-  const { status, body } = await client.post('/api/courses', sent);
+  const { status, body } = await client.post('/api/sample_courses', sent);
   expect([status, body.starts_at]).toEqual([201, '2026-01-31T18:00:00.000Z']);
-  const changed = await client.patch(`/api/courses/${body.id}`, { starts_at: '2026-01-01T00:00:00-01:00' });
+  const changed = await client.patch(`/api/sample_courses/${body.id}`, { starts_at: '2026-01-01T00:00:00-01:00' });
   expect(changed.body.starts_at).toBe('2026-01-01T01:00:00.000Z');
 });
