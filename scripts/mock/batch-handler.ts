@@ -11,7 +11,7 @@ import type { OperationHandler } from '../../src/api/operation.ts';
 import { entityTagOf } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { batchConflictOf, type DomainError, isOfOneChange, RefusedChangesError } from '../../src/domain/errors.ts';
-import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
+import { stringifyJson } from '../../src/domain/resources/json.ts';
 import { type Store, TakenError } from './store.ts';
 
 export type BatchDeps = {
@@ -36,7 +36,7 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
     // The request is valid, so it has this structure.
     const { atomic = false, changes } = input.body as SentBatch;
     const key = input.headers['idempotency-key']?.toString();
-    const request = `${batch.operationId} ${canonicalJson(input.body)}`;
+    const request = `${batch.operationId} ${input.sentBody()}`;
     const before = store?.findCreation(key, request);
     if (before !== undefined) return { status: 200, headers: {}, body: before };
 

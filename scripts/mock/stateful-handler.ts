@@ -4,7 +4,7 @@ import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts'
 import { entityTagOf, type HandlerResult } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { stringifyJson } from '../../src/domain/resources/json.ts';
+import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
 import { type Collection, type ContractResponse, collectionOf, type DataSet } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { pageOf } from './list-page.ts';
@@ -72,7 +72,7 @@ const createItem: Action = async (input, kept) => {
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const sent = isObject(input.body) ? input.body : {};
   const content = bodyOfCreation(isObject(example) ? example : {}, { operation, sent, schema });
-  const request = `${operation.operationId} ${sortedTextOf({ ...content, id: null })}`;
+  const request = `${operation.operationId} ${canonicalJson({ ...content, id: null })}`;
   const idempotencyKey = idempotencyKeyOf(input, operation);
   const before = store.findCreation(idempotencyKey, request);
   if (before !== undefined) return respond(input, kept, before);
@@ -96,7 +96,7 @@ const updateItem: Action = async (input, kept) => {
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const changed = bodyOfUpdate(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
   requireValid(changed, compiled());
-  if (sortedTextOf(changed) === sortedTextOf(current)) return respond(input, kept, current);
+  if (canonicalJson(changed) === canonicalJson(current)) return respond(input, kept, current);
   requireReferences(changed, operation, kept);
   requireUnique(changed, kept);
   const earliest = Date.parse(String(current['updated_at'])) + 1;
@@ -143,11 +143,4 @@ function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operat
 /** Replaces members that the item has, and adds none. */
 function replaceMembers(item: Json, values: Json): Json {
   return { ...item, ...Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(item, name))) };
-}
-
-/** Equal texts for equal values, whatever the order of their members. */
-function sortedTextOf(value: unknown): string {
-  return JSON.stringify(value, (_, member) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
 }

@@ -73,8 +73,8 @@ const HANDLERS: Readonly<Record<Operation, (names: Resource['names']) => string>
   create: ({
     type,
     constant,
-  }) => `export const create${type}: Handler<'create${type}'> = async ({ body, headers, caller }, deps) => {
-  const creation = { content: body, idempotencyKey: headers['idempotency-key'] };
+  }) => `export const create${type}: Handler<'create${type}'> = async ({ body, headers, caller, sentBody }, deps) => {
+  const creation = { content: body, idempotencyKey: headers['idempotency-key'], sentBody };
   const row = await createRow({ ...deps, caller }, ${constant}, creation);
   return { status: 201, headers: { Location: \`\${PATH}/\${row.id}\` }, body: row };
 };

@@ -44,6 +44,8 @@ export class ApiRequest {
   readonly cookies = NO_COOKIES;
   /** The parsed JSON; `undefined` if there is none, or it has not been read yet. */
   requestBody: unknown;
+  /** The JSON as it was sent; empty if there is none, or it has not been read yet. */
+  bodyText = '';
   /** The paths of fields that the body has more than once. */
   repeatedFields: readonly string[] = NOTHING;
   /** The response that the cache holds for this caller and URL. */
@@ -221,7 +223,8 @@ function requireStorableIdempotencyKey({ req: { headers }, operation }: ApiReque
 }
 
 async function readRequestBody(request: ApiRequest): Promise<void> {
-  const { value, repeated } = await readBody(request.req, request.operation);
+  const { text, value, repeated } = await readBody(request.req, request.operation);
+  request.bodyText = text;
   request.requestBody = value;
   request.repeatedFields = repeated;
   // openapi-backend validates a body that is no object only if its type is this one.
@@ -240,13 +243,15 @@ export function requireAcceptable(req: IncomingMessage): void {
 }
 
 export type JsonBody = {
+  /** Empty if there is no body. */
+  readonly text: string;
   /** The parsed JSON; `undefined` if there is no body. */
   readonly value: unknown;
   /** The paths of fields that are given more than once, as far as a 422 lists them. */
   readonly repeated: readonly string[];
 };
 
-const NO_BODY: JsonBody = { value: undefined, repeated: [] };
+const NO_BODY: JsonBody = { text: '', value: undefined, repeated: [] };
 
 /** `mediaTypes` are those that the operation accepts, all of them JSON. */
 export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly maxBodyBytes: number };
@@ -323,7 +328,7 @@ function formatBytes(bytes: number): string {
 function readJson(bytes: Buffer): JsonBody {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { value: parseJson(text), repeated: repeatedNamesIn(text, MAX_FIELDS) };
+    return { text, value: parseJson(text), repeated: repeatedNamesIn(text, MAX_FIELDS) };
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it is not UTF-8';
     throw new HttpError('bad_request', `The body is not readable JSON: ${reason}`);

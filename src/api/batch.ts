@@ -1,5 +1,5 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
-import { canonicalJson, stringifyJson } from '../domain/resources/json.ts';
+import { stringifyJson } from '../domain/resources/json.ts';
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { type Change, type ChangeResult, changeRowsOnce } from '../service/resources/batch.ts';
 import type { ContentOf, GivenContent, Stored, Table } from '../store/resources/table.ts';
@@ -22,11 +22,11 @@ export type BatchOf<Row extends Stored> = {
   readonly operations: Readonly<Record<Action, string>>;
 };
 
-type BatchInput = Pick<HandlerInput, 'headers' | 'caller' | 'refusalOf'> & { readonly body: SentBatch };
+type BatchInput = Pick<HandlerInput, 'headers' | 'caller' | 'refusalOf' | 'sentBody'> & { readonly body: SentBatch };
 
 /** Makes the changes of a batch, and responds with the outcome of each. */
 export async function respondToBatch<Row extends Stored>(
-  { body, headers, caller, refusalOf }: BatchInput,
+  { body, headers, caller, refusalOf, sentBody }: BatchInput,
   deps: HandlerDeps,
   batch: BatchOf<Row>,
 ) {
@@ -36,7 +36,7 @@ export async function respondToBatch<Row extends Stored>(
       changes: body.changes.map((change) => changeOf(change, batch, refusalOf)),
       isAtomic: body.atomic ?? false,
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
-      request: () => canonicalJson(body),
+      sentBody,
       render: (outcomes) => stringifyJson({ results: outcomes.map((outcome) => resultOf(outcome)) }),
     });
     return { status: 200, headers: {}, body: new JsonText(json) } as const;

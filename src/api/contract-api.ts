@@ -5,6 +5,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { type Context, type Document, OpenAPIBackend, OpenAPIValidator, type Request } from 'openapi-backend';
 import { createAjv } from '../contract/contract.ts';
 import { Exchange } from '../domain/request.ts';
+import { canonicalJson, parseJson } from '../domain/resources/json.ts';
 import { ApiRequest, readRequest } from './api-request.ts';
 import { loosenChanges } from './changes.ts';
 import { ContractRouter } from './contract-router.ts';
@@ -178,7 +179,8 @@ const runAtOnce: RunInTurn = (_request, work) => work();
 
 async function callHandler(handler: OperationHandler, request: ApiRequest, refusalOf: RefusalOf): Promise<Versioned> {
   const { params: path, query, headers, requestBody: body, caller, operation } = request;
-  const result = await handler({ path, query, headers, body, caller, refusalOf });
+  const sentBody = () => canonicalJson(parseJson(request.bodyText));
+  const result = await handler({ path, query, headers, body, sentBody, caller, refusalOf });
   return { response: render(operation, result), version: result.version };
 }
 

@@ -140,6 +140,7 @@ export type Input<Op extends OperationId> = {
   /** The headers by lower-case name, as Node lists them. */
   readonly headers: LowerCase<Given<Operations[Op]['parameters']['header']>>;
   readonly body: Body<Operations[Op]>;
+  readonly sentBody: HandlerInput['sentBody'];
   readonly refusalOf: RefusalOf;
 };
 
@@ -190,6 +191,11 @@ export type HandlerInput = {
   readonly headers: IncomingHttpHeaders;
   /** `undefined` if the request has none. */
   readonly body: unknown;
+  /**
+   * Returns the body as it was sent, as a text that is the same for the same JSON. In `body`, validation has filled in defaults, and
+   * the next version of the contract can have other ones.
+   */
+  readonly sentBody: () => string;
   readonly caller: Caller;
   readonly refusalOf: RefusalOf;
 };

@@ -8,6 +8,7 @@ import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 
 type Given = Pick<HandlerInput, 'caller'>;
+type OfCreation = Pick<HandlerInput, 'caller' | 'sentBody'>;
 type OfRow = Given & { readonly path: { readonly id: string } };
 type IfMatch = { readonly 'if-match'?: string | undefined };
 type IfNoneMatch = { readonly 'if-none-match'?: string | undefined };
@@ -23,11 +24,11 @@ export async function respondWithRow<Row extends Stored>(
 }
 
 export async function respondToCreation<Row extends Stored>(
-  { body, headers, caller }: Given & { readonly body: GivenContent<Row>; readonly headers: Key },
+  { body, headers, caller, sentBody }: OfCreation & { readonly body: GivenContent<Row>; readonly headers: Key },
   deps: HandlerDeps,
   table: Table<Row>,
 ) {
-  const creation = { content: body, idempotencyKey: headers['idempotency-key'] };
+  const creation = { content: body, idempotencyKey: headers['idempotency-key'], sentBody };
   return responseOfCreated(table, await createRow({ ...deps, caller }, table, creation));
 }
 

@@ -58,12 +58,19 @@ type Write = (tenant: Tenant, id: string) => Promise<unknown>;
 const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
   'the service creates': [
     async (tenant) =>
-      createRow(await writeContext(tenant), PARENT_PROGRAMS, { content: CONTENT, idempotencyKey: undefined }),
+      createRow(await writeContext(tenant), PARENT_PROGRAMS, {
+        content: CONTENT,
+        idempotencyKey: undefined,
+        sentBody: () => '{}',
+      }),
     'created',
   ],
   'the service creates, once': [
     async (tenant) => {
-      const [context, creation] = [await writeContext(tenant), { content: CONTENT, idempotencyKey: newId() }];
+      const [context, creation] = [
+        await writeContext(tenant),
+        { content: CONTENT, idempotencyKey: newId(), sentBody: () => '{}' },
+      ];
       await createRow(context, PARENT_PROGRAMS, creation);
       await createRow(context, PARENT_PROGRAMS, creation);
     },

@@ -77,6 +77,7 @@ test.each(Object.entries(WRITES))('%s: the version grows, of that organization o
   const { id } = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
     content: CONTENT,
     idempotencyKey: undefined,
+    sentBody: () => '{}',
   });
   const [before, others] = [await versionOf(ours), await versionOf(theirs)];
   await write(ours, id);
@@ -91,6 +92,7 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
     const { id } = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
       content: CONTENT,
       idempotencyKey: undefined,
+      sentBody: () => '{}',
     });
     const before = await countBumps(ours);
     await WRITES[name]?.(ours, id);
@@ -118,6 +120,7 @@ test('a new key, a use of it and an update without a change keep the version', a
   const program = await createRow(await writeContext(ours), PARENT_PROGRAMS, {
     content: CONTENT,
     idempotencyKey: undefined,
+    sentBody: () => '{}',
   });
   const before = await versionOf(ours);
   await createKeyRow(db, ours);

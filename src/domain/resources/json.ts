@@ -108,12 +108,24 @@ function restoreKeys(numbered: unknown, keys: readonly string[]): unknown {
 }
 
 /** Equal texts for equal JSON, whatever the order of the members of its objects. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+export function canonicalJson(whole: unknown): string {
+  let text = '';
+  // A loop instead of recursion, because a body can be nested deeper than the stack allows.
+  const left: (string | { readonly value: unknown })[] = [{ value: whole }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (typeof next === 'string') text += next;
+    else if (typeof next.value !== 'object' || next.value === null) text += JSON.stringify(next.value);
+    else {
+      const isArray = Array.isArray(next.value);
+      const given = Object.entries(next.value).filter(([, value]) => value !== undefined);
+      const members = isArray ? given : given.sort(([a], [b]) => (a < b ? -1 : 1));
+      text += isArray ? '[' : '{';
+      left.push(isArray ? ']' : '}');
+      for (const [i, [name, value]] of [...members.entries()].reverse())
+        left.push({ value }, `${i === 0 ? '' : ','}${isArray ? '' : `${JSON.stringify(name)}:`}`);
+    }
+  }
+  return text;
 }
 
 type Member = readonly [name: string, value: unknown];

@@ -21,7 +21,7 @@ import {
 } from '../../store/resources/table.ts';
 import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
-import { requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
+import { type Repeatable, requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
 
 /** Makes the changes in their order. Each has the result that it would have by itself. */
 async function changeRows<Row extends Stored>(
@@ -34,25 +34,23 @@ async function changeRows<Row extends Stored>(
   return dependsOnRows(soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
 }
 
-export type BatchOnce<Row extends Stored> = Batch<Row> & {
-  readonly idempotencyKey: string | undefined;
-  /** Returns the batch as a text, which is the same for the same batch. */
-  readonly request: () => string;
-  /** Returns the body of the response, which a repeated request gets again. */
-  readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
-};
+export type BatchOnce<Row extends Stored> = Batch<Row> &
+  Repeatable & {
+    /** Returns the body of the response, which a repeated request gets again. */
+    readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
+  };
 
 /** Makes the changes once, however often the batch is sent with the same idempotency key. */
 export async function changeRowsOnce<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
-  { idempotencyKey: key, request, render, ...batch }: BatchOnce<Row>,
+  { idempotencyKey: key, sentBody, render, ...batch }: BatchOnce<Row>,
 ): Promise<string> {
   if (key === undefined) return render(await changeRows(context, table, batch));
   return transaction(context.db, (tx) =>
     runOnce(tx, context, table, {
       key,
-      request: JSON.stringify([table.name, 'batch', request()]),
+      request: JSON.stringify([table.name, 'batch', sentBody()]),
       work: async () => render(await new Changing(tx, context, table).make(batch)),
     }),
   );

@@ -22,7 +22,14 @@ import {
   type Table,
 } from '../../store/resources/table.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
-import { requireAccepted, runOnce, translateViolations, type WriteContext, writerOf } from './writing.ts';
+import {
+  type Repeatable,
+  requireAccepted,
+  runOnce,
+  translateViolations,
+  type WriteContext,
+  writerOf,
+} from './writing.ts';
 
 /** Returns a row. Throws "not_found" if the organization has no such row. */
 export async function getRow<Row extends Stored>(
@@ -36,24 +43,20 @@ export async function getRow<Row extends Stored>(
   return found;
 }
 
-type Creation<Row extends Stored> = {
-  readonly content: GivenContent<Row>;
-  /** With a key, the same request creates one row, however often it is sent. */
-  readonly idempotencyKey: string | undefined;
-};
+type Creation<Row extends Stored> = Repeatable & { readonly content: GivenContent<Row> };
 
 /** Creates a row. Throws "conflict" if another row has the value of a unique field, and "invalid" for a reference to no row. */
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
-  { content: given, idempotencyKey }: Creation<Row>,
+  { content: given, idempotencyKey, sentBody }: Creation<Row>,
 ): Promise<Row> {
   const { db } = context;
   const content = contentOf(table, given);
   return translateViolations(context, table, content, () =>
     idempotencyKey === undefined
       ? insert(db.prisma, context, table, content)
-      : transaction(db, (tx) => createOnce(tx, context, table, { content, key: idempotencyKey })),
+      : transaction(db, (tx) => createOnce(tx, context, table, { content, key: idempotencyKey, sentBody: sentBody() })),
   );
 }
 
@@ -61,14 +64,18 @@ async function createOnce<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
   table: Table<Row>,
-  { content, key }: { content: ContentOf<Row>; key: string },
+  { content, key, sentBody }: { content: ContentOf<Row>; key: string; sentBody: string },
 ): Promise<Row> {
-  const request = JSON.stringify([table.name, withKeptNames(storedContent(table, content))]);
+  const request = JSON.stringify([table.name, 'create', sentBody]);
+  const filled = JSON.stringify([table.name, withKeptNames(storedContent(table, content))]);
   const work = async () => JSON.stringify(withKeptNames(await insert(tx, context, table, content)));
-  const kept = new Map(Object.entries<unknown>(parseJson(await runOnce(tx, context, table, { key, request, work }))));
+  const result = parseJson(await runOnce(tx, context, table, { key, request, filled, work }));
+  const kept = new Map(Object.entries<unknown>(result));
   const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];
-  // What is kept has the fields of the row.
-  return Object.fromEntries(fields.map((field) => [field, kept.get(keptNameOf(field))])) as unknown as Row;
+  const defaults = new Map(Object.entries<unknown>(table.defaults));
+  const keptOf = (field: string) => (kept.has(keptNameOf(field)) ? kept.get(keptNameOf(field)) : defaults.get(field));
+  // What is kept has the fields of the row, or those of the previous version: a new field has a default.
+  return Object.fromEntries(fields.map((field) => [field, keptOf(field)])) as unknown as Row;
 }
 
 /**

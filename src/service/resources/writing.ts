@@ -86,11 +86,21 @@ export function takenError<Row extends Stored>(
   );
 }
 
+/** A request that can be sent again. */
+export type Repeatable = {
+  /** With a key, the same request does its work once, however often it is sent. */
+  readonly idempotencyKey: string | undefined;
+  /** Returns the body as it was sent, before any default was filled in, as a text that is the same for the same JSON. */
+  readonly sentBody: () => string;
+};
+
 export type Once = {
   /** The idempotency key. */
   readonly key: string;
   /** A text that is the same for the same request. It names the table and the operation, for which the key may be used as well. */
   readonly request: string;
+  /** The text by which servers of version 1.0 recognize the request; by default, it is `request`. */
+  readonly filled?: string;
   /** Does the work, and returns its result, which later requests get as well. */
   readonly work: () => Promise<string>;
 };
@@ -100,20 +110,23 @@ export async function runOnce(
   tx: Transaction,
   context: WriteContext,
   table: Pick<Table<Stored>, 'writePermission'>,
-  { key, request, work }: Once,
+  { key, request, filled = request, work }: Once,
 ): Promise<string> {
   const { scope } = context.caller;
-  const requestHash = createHash('sha256').update(request).digest();
-  const claim = await claimIdempotencyKey(tx, scope, { key, requestHash });
+  const claim = await claimIdempotencyKey(tx, scope, { key, requestHash: sha256(request), filledHash: sha256(filled) });
   if (claim.kind === 'used') {
     const writer = writerOf(context, table);
     requireAccepted(context, table, await checkKeyOfWrite(tx, scope, { ...writer, isLocked: false }));
-    if (claim.requestHash.equals(requestHash)) return claim.result;
+    if (claim.isSameRequest) return claim.result;
     throw usedKeyError();
   }
   const result = await work();
   await recordResult(tx, scope, { key, result });
   return result;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 /** The refusal of an idempotency key that was used for another request. */

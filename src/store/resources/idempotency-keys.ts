@@ -4,8 +4,19 @@ import { type Database, PREPARED, type Transaction } from '../sql/database.ts';
 
 export const IDEMPOTENCY_HOURS = 24;
 
+type Claim = {
+  readonly key: string;
+  /** Of the request as it was sent. */
+  readonly requestHash: Buffer;
+  /**
+   * Of a creation with its defaults filled in, by which servers of version 1.0 recognize a retry; by default, it is `requestHash`.
+   * The version after this one needs neither it nor the column "request_hash".
+   */
+  readonly filledHash?: Buffer;
+};
+
 /** A claimed key is new; `result` is what `recordResult` stored for a used one. */
-export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer; result: string };
+export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; isSameRequest: boolean; result: string };
 
 /**
  * Claims the key for this transaction, or returns what it was used for. A second caller waits until the transaction of the
@@ -14,21 +25,22 @@ export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; requestHash: Buffer
 export async function claimIdempotencyKey(
   tx: Transaction,
   scope: OrganizationScope,
-  { key, requestHash }: { key: string; requestHash: Buffer },
+  { key, requestHash, filledHash = requestHash }: Claim,
 ): Promise<KeyClaim> {
   const claimed = await tx.$executeRaw`
-    insert into idempotency_keys as k (organization_id, key, request_hash, answer, created_at)
-    values (${scope.organizationId}::uuid, ${key}, ${requestHash}, '', now())
+    insert into idempotency_keys as k (organization_id, key, request_hash, sent_hash, answer, created_at)
+    values (${scope.organizationId}::uuid, ${key}, ${filledHash}, ${requestHash}, '', now())
     on conflict (organization_id, key) do update
-      set request_hash = excluded.request_hash, answer = '', created_at = now()
+      set request_hash = excluded.request_hash, sent_hash = excluded.sent_hash, answer = '', created_at = now()
       where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int) ${PREPARED}`;
   if (claimed === 1) return { kind: 'claimed' };
   // The insert has locked the row.
-  const [row] = await tx.$queryRaw<{ request_hash: Uint8Array; answer: string }[]>`
-    select request_hash, answer from idempotency_keys
+  const [row] = await tx.$queryRaw<{ isSameRequest: boolean; result: string }[]>`
+    select coalesce(sent_hash = ${requestHash}, false) or request_hash = ${filledHash} as "isSameRequest", answer as result
+    from idempotency_keys
     where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
   if (row === undefined) throw new Error('An idempotency key that is used was not found.');
-  return { kind: 'used', requestHash: Buffer.from(row.request_hash), result: row.answer };
+  return { kind: 'used', ...row };
 }
 
 /** Stores the result of the work for which this transaction claimed the key. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseJson, repeatedNamesIn } from '../../../src/domain/resources/json.ts';
+import { canonicalJson, parseJson, repeatedNamesIn } from '../../../src/domain/resources/json.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
 // While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
@@ -55,6 +55,15 @@ test('a text may be nested as deeply as JSON.parse accepts', () => {
 });
 
 // As a request body, such a text would block all other requests.
+// The attack: a change of a batch may be as deep as the body is long, and its text is hashed before it is refused.
+test('the canonical text is the same for every order of members, and for JSON of any depth', () => {
+  const [first, second] = ['{"b":[1,{"d":null,"c":"é"}],"a":{}}', '{"a":{},"b":[1,{"c":"\\u00e9","d":null}]}'];
+  expect(canonicalJson(parseJson(first))).toBe('{"a":{},"b":[1,{"c":"é","d":null}]}');
+  expect(canonicalJson(parseJson(second))).toBe(canonicalJson(parseJson(first)));
+  const deep = `${'{"a":['.repeat(50_000)}1${']}'.repeat(50_000)}`;
+  expect(canonicalJson(parseJson(deep))).toBe(deep);
+});
+
 test('a text of unterminated strings is refused in time in proportion to its length', async () => {
   await expectLinearTime((size) => {
     expect(() => parseJson(`"${'\\"'.repeat(size)}`)).toThrow(SyntaxError);

@@ -16,7 +16,7 @@ import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
 const database = await useSharedDatabase();
 
 const CONTENT = { name: 'Program', description: null, external_id: null, metadata: {} };
-const NEW = { content: CONTENT, idempotencyKey: undefined };
+const NEW = { content: CONTENT, idempotencyKey: undefined, sentBody: () => '{}' };
 const ANY = () => true;
 
 /** An organization, a key of its member, and the context of a request with the key. */

@@ -59,6 +59,7 @@ const BRANCH = {
   labels: { long: '1', b: '2' },
 };
 const ANY = () => {};
+const ONCE = { idempotencyKey: undefined, sentBody: () => '{}' };
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
   const { keyId } = await writerOf(db, tenant);
@@ -71,7 +72,7 @@ async function contextOf(tenant: Tenant): Promise<WriteContext> {
 
 test('a row of any table is created, and found as it was returned', async () => {
   const [ours, theirs] = [await createTenant(db), await createTenant(db)];
-  const created = await createRow(await contextOf(ours), BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const created = await createRow(await contextOf(ours), BRANCHES, { content: BRANCH, ...ONCE });
   expect(created).toMatchObject(BRANCH);
   const { row } = await getRow(db, ours.scope, BRANCHES, created.id);
   expect(JSON.stringify(row)).toBe(JSON.stringify(created));
@@ -84,7 +85,7 @@ test('a row of any table is created, and found as it was returned', async () => 
 test('an update of a row of any table changes the fields of the patch and keeps the others', async () => {
   const ours = await createTenant(db);
   const context = await contextOf(ours);
-  const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const created = await createRow(context, BRANCHES, { content: BRANCH, ...ONCE });
   const patch = { open_since: null, is_open: false, labels: { long: null, c: '3' } };
   const updated = await updateRow(context, BRANCHES, { id: created.id, patch, precondition: ANY });
   const { id, created_at } = created;
@@ -103,7 +104,7 @@ test('an update of a row of any table changes the fields of the patch and keeps 
 
 test('a value of a unique field that another row of the organization has is a conflict, which names the row', async () => {
   const [ours, theirs] = [await contextOf(await createTenant(db)), await contextOf(await createTenant(db))];
-  const creation = { content: BRANCH, idempotencyKey: undefined };
+  const creation = { content: BRANCH, ...ONCE };
   await createRow(theirs, BRANCHES, creation);
   const first = await createRow(ours, BRANCHES, creation);
   const other = await createRow(ours, BRANCHES, { ...creation, content: { ...BRANCH, code: 'ALP' } });
@@ -121,7 +122,7 @@ test('a value of a unique field that another row of the organization has is a co
 
 test('a row of any table is removed by its organization only, and only if the precondition holds', async () => {
   const [ours, theirs] = [await contextOf(await createTenant(db)), await contextOf(await createTenant(db))];
-  const { id } = await createRow(ours, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const { id } = await createRow(ours, BRANCHES, { content: BRANCH, ...ONCE });
   await expect(removeRow(theirs, BRANCHES, { id, precondition: ANY })).rejects.toMatchObject({ code: 'not_found' });
   const stale = new Error('stale');
   const refuse = () => {
@@ -137,31 +138,56 @@ test('an idempotency key that was used for one resource is refused for another, 
   const context = await contextOf(await createTenant(db));
   const twins = defineTable<ParentProgram, ContentOf<ParentProgram>>({ ...PARENT_PROGRAMS, name: 'twins' });
   await db.pool.query('create table twins (like parent_programs including all)');
-  await createRow(context, PARENT_PROGRAMS, { content: PROGRAM, idempotencyKey: 'same' });
-  await expect(createRow(context, twins, { content: PROGRAM, idempotencyKey: 'same' })).rejects.toMatchObject({
+  await createRow(context, PARENT_PROGRAMS, { content: PROGRAM, ...ONCE, idempotencyKey: 'same' });
+  await expect(createRow(context, twins, { content: PROGRAM, ...ONCE, idempotencyKey: 'same' })).rejects.toMatchObject({
     code: 'invalid',
     fields: { 'Idempotency-Key': [expect.stringMatching(/^was used /)] },
   });
 });
 
+// The next version of a table, which has one more optional field.
+type NextProgram = ParentProgram & { readonly country: string | null };
+const { defaults } = PARENT_PROGRAMS;
+const NEXT = defineTable<NextProgram, { name: string; country?: string | null }>({
+  ...PARENT_PROGRAMS,
+  columns: { ...PARENT_PROGRAMS.columns, country: 'text' },
+  defaults: { ...defaults, country: null },
+});
+
+// The attack: a client loses the response to a creation, and sends it again after the upgrade.
+test.each([
+  { version: '1.0', isNext: false, change: 'update idempotency_keys set sent_hash = null where organization_id = $1' },
+  { version: 'the present one', isNext: true, change: 'select $1::uuid' },
+])(
+  'a creation that a server of version $version has made is not repeated by one of the following version',
+  async ({ isNext, change }) => {
+    const context = await contextOf(await createTenant(db));
+    const creation = { content: { name: 'Once' }, idempotencyKey: 'key', sentBody: () => '{"name":"Once"}' };
+    const first = await createRow(context, PARENT_PROGRAMS, creation);
+    await db.pool.query(change, [context.caller.scope.organizationId]);
+    const again = isNext ? createRow(context, NEXT, creation) : createRow(context, PARENT_PROGRAMS, creation);
+    expect(await again).toEqual({ ...first, ...(isNext && { country: null }) });
+  },
+);
+
 test.each([undefined, 'key'])(
   'a reference to a row of another organization is refused like one to no row, with the idempotency key %s',
   async (idempotencyKey) => {
     const [ours, theirs] = [await contextOf(await createTenant(db)), await contextOf(await createTenant(db))];
-    const content = { content: PROGRAM, idempotencyKey: undefined };
+    const content = { content: PROGRAM, ...ONCE };
     const [own, foreign] = [
       await createRow(ours, PARENT_PROGRAMS, content),
       await createRow(theirs, PARENT_PROGRAMS, content),
     ];
     for (const parent_program_id of [foreign.id, crypto.randomUUID()]) {
-      const refused = createRow(ours, BRANCHES, { content: { ...BRANCH, parent_program_id }, idempotencyKey });
+      const refused = createRow(ours, BRANCHES, { content: { ...BRANCH, parent_program_id }, ...ONCE, idempotencyKey });
       await expect(refused).rejects.toMatchObject({
         code: 'invalid',
         fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
       });
     }
     const branch = { ...BRANCH, parent_program_id: own.id };
-    const created = await createRow(ours, BRANCHES, { content: branch, idempotencyKey });
+    const created = await createRow(ours, BRANCHES, { content: branch, ...ONCE, idempotencyKey });
     expect(created).toMatchObject(branch);
     const patch = { parent_program_id: foreign.id };
     await expect(updateRow(ours, BRANCHES, { id: created.id, patch, precondition: ANY })).rejects.toMatchObject({
@@ -192,7 +218,7 @@ test('the triggers of a new table change the version with every way of writing',
 test('the changes of a table that names its type are events, whose data are the row as it is read', async () => {
   const tenant = await createTenant(db);
   const context = await contextOf(tenant);
-  const created = await createRow(context, BRANCHES, { content: BRANCH, idempotencyKey: undefined });
+  const created = await createRow(context, BRANCHES, { content: BRANCH, ...ONCE });
   const { id } = created;
   const updated = await updateRow(context, BRANCHES, { id, patch: { is_open: false }, precondition: ANY });
   await removeRow(context, BRANCHES, { id, precondition: ANY });
@@ -217,7 +243,7 @@ test('a list is filtered by a boolean and an integer', async () => {
   const tenant = await createTenant(db);
   const context = await contextOf(tenant);
   const create = (changes: Partial<Branch>) =>
-    createRow(context, BRANCHES, { content: { ...BRANCH, code: null, ...changes }, idempotencyKey: undefined });
+    createRow(context, BRANCHES, { content: { ...BRANCH, code: null, ...changes }, ...ONCE });
   const [open, closed] = [await create({}), await create({ is_open: false, open_since: 2000 })];
   const page = { sortField: 'created_at', descending: false, limit: 25, after: null } as const;
   const idsOf = async (equals: { is_open?: boolean; open_since?: number }) =>
