@@ -79,7 +79,7 @@ test.each<[string, () => readonly string[], RegExp]>([
     /@example\.test has neither a second factor nor a passkey\./,
   ],
   ['an e-mail that is taken', () => [...CREATE, taken.email], /belongs to a user already/],
-  ['an e-mail that is none', () => [...CREATE, 'ada'], /email must be an e-mail address, which "ada" is not/],
+  ['an e-mail that is none', () => [...CREATE, 'ada'], /email must be an e-mail address, such as mei@example.org/],
   ['an unknown permission', () => [...ISSUE, taken.email, '--permissions', 'all'], /There are: parent_programs:read, /],
   ['a permission beyond the role', () => [...ISSUE, taken.email], /a viewer does not have this permission/],
   ['no permission', () => [...ISSUE, taken.email, '--permissions', ''], /There are: parent_programs:read, /],

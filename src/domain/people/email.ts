@@ -22,6 +22,13 @@ export function normalEmail(text: string): string | null {
   return email.length <= 254 ? email : null;
 }
 
+/** Returns the normal form of an e-mail. Throws an error for the field. */
+export function parseEmail(text: string, field = 'email'): string {
+  const email = normalEmail(text);
+  if (email === null) throw invalidField(field, 'must be an e-mail address, such as mei@example.org.');
+  return email;
+}
+
 /**
  * The only form of a domain: browsers send `bücher.example` as `xn--bcher-kva.example`, and full-width letters are the same name.
  * Returns `null` if the text is not a domain of at least two labels.

@@ -28,7 +28,7 @@ export type KeyAuthority = {
   /** The limits that the operator has set for the organization. */
   readonly limits: OrganizationLimits;
   /** `null` for an operator. */
-  readonly actorUserId: string | null;
+  readonly byUserId: string | null;
 };
 
 /**
@@ -45,7 +45,7 @@ export async function lockForKeyAction(
   const { policy, limits, suspendedAt } = organization;
   const reason = checkKeyActions({ actor: current, holder, policy, isSuspended: suspendedAt !== null });
   if (reason !== null) return keyRefusalOf(reason, { holder, isOwn: current?.id === holder.id, action });
-  return { kind: 'granted', holder, policy, limits, actorUserId: current?.id ?? null };
+  return { kind: 'granted', holder, policy, limits, byUserId: current?.id ?? null };
 }
 
 /**
@@ -56,9 +56,9 @@ export async function lockForRevocation(
   tx: Transaction,
   actor: ActorOrOperator,
   userId: string,
-): Promise<Pick<KeyAuthority, 'holder' | 'actorUserId'>> {
+): Promise<Pick<KeyAuthority, 'holder' | 'byUserId'>> {
   const { current, holder } = await lockActorAndHolder(tx, actor, { userId, action: 'revoke' });
-  return { holder, actorUserId: current?.id ?? null };
+  return { holder, byUserId: current?.id ?? null };
 }
 
 type Locked = {
@@ -114,7 +114,7 @@ export async function lockForMove(
     const reason = checkKeyActions({ actor: current, holder: each, policy, isSuspended: suspendedAt !== null });
     if (reason !== null) return keyRefusalOf(reason, { holder: each, isOwn: current?.id === each.id, action: 'move' });
   }
-  return { kind: 'granted', holder, integration, actorUserId: current?.id ?? null };
+  return { kind: 'granted', holder, integration, byUserId: current?.id ?? null };
 }
 
 /**

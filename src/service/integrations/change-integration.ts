@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid';
 import { type Actor, type ActorOrOperator, isOperator } from '../../domain/audit/actor.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { parseName, parseText } from '../../domain/name.ts';
-import { normalEmail } from '../../domain/people/email.ts';
+import { parseEmail } from '../../domain/people/email.ts';
 import { type IntegrationRole, isIntegrationRole } from '../../domain/people/role.ts';
 import {
   changeIntegration as changeStored,
@@ -137,9 +137,9 @@ async function readRequest(
     parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
   );
   const role = catchInvalid(() => readIntegrationRole(request.role));
-  const owner = catchInvalid(() => readEmail(request.owner, 'owner'));
+  const owner = catchInvalid(() => parseEmail(request.owner, 'owner'));
   const noticeEmail = catchInvalid(() =>
-    request.noticeEmail.trim() === '' ? '' : readEmail(request.noticeEmail, 'notice_email'),
+    request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
   );
   if (
     name.kind === 'invalid' ||
@@ -175,12 +175,6 @@ async function checkOwner(
 function readIntegrationRole(text: string): IntegrationRole {
   if (!isIntegrationRole(text)) throw invalidField('role', 'must be member or viewer.');
   return text;
-}
-
-function readEmail(text: string, field: string): string {
-  const email = normalEmail(text);
-  if (email === null) throw invalidField(field, 'must be an e-mail address, such as mei@example.org.');
-  return email;
 }
 
 /** The settings of an integration, as the audit log names them. */

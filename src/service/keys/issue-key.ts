@@ -98,7 +98,7 @@ export async function issueKey(
     if (!(await claimForm(tx, actor.scope, request))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId: request.userId, action: 'create' });
     if (authority.kind === 'refused') return authority;
-    const { holder, policy, limits, actorUserId } = authority;
+    const { holder, policy, limits, byUserId } = authority;
     const now = new Date();
     const life = lifeOf(request, now);
     const mistakes = [
@@ -122,7 +122,7 @@ export async function issueKey(
     await insertApiKey(tx, actor.scope, {
       id,
       userId: holder.id,
-      createdByUserId: actorUserId,
+      createdByUserId: byUserId,
       name,
       keyHash: Uint8Array.from(hash),
       prefix,
@@ -145,7 +145,7 @@ export async function issueKey(
         ...(requestsPerSecond !== null && { 'requests per second': limitWords(requestsPerSecond) }),
       },
     });
-    await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId: actorUserId });
+    await tellHolder(tx, actor.scope, { holder, keyId: id, kind: 'created', byUserId });
     const issued = { id, key, name, permissions, expiresAt, addresses, requestsPerSecond };
     return { kind: 'issued', ...issued, holder: holderOf(holder), limits };
   });

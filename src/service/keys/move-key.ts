@@ -44,7 +44,7 @@ export async function moveKey(
   return runAction(db, async (tx) => {
     const authority = await lockForMove(tx, actor, { userId, integrationId });
     if (authority.kind === 'refused') return authority;
-    const { holder, integration, actorUserId } = authority;
+    const { holder, integration, byUserId } = authority;
     const before = isId(keyId) ? await findKeyHistory(tx, scope, { id: keyId, userId: holder.id }) : null;
     if (before === null) throw noSuchKey();
     const at = new Date();
@@ -61,7 +61,7 @@ export async function moveKey(
     // One event for each holder, so that the history of both shows the move.
     await recordAct(tx, actor, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
     await recordAct(tx, actor, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
-    const told = { keyId, kind: 'moved', byUserId: actorUserId } as const;
+    const told = { keyId, kind: 'moved', byUserId } as const;
     await tellHolder(tx, scope, { ...told, holder, detail: integration.name });
     await tellHolder(tx, scope, { ...told, holder: integration, detail: holder.name });
     return DONE;

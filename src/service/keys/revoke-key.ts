@@ -17,13 +17,13 @@ export async function revokeKey(
   { keyId, userId }: { keyId: string; userId: string },
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
-    const { holder, actorUserId } = await lockForRevocation(tx, actor, userId);
+    const { holder, byUserId } = await lockForRevocation(tx, actor, userId);
     if (!isId(keyId)) throw noSuchKey();
     const at = new Date();
-    const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId: actorUserId });
+    const revoked = await revokeApiKey(tx, actor.scope, { id: keyId, userId: holder.id, at, byUserId });
     if (revoked === null) return explainEndedKey(tx, actor.scope, { id: keyId, userId: holder.id, now: at });
     await recordAct(tx, actor, { action: 'key.revoked', targetUserId: holder.id, keyId, detail: revoked });
-    await tellHolder(tx, actor.scope, { holder, keyId, kind: 'revoked', byUserId: actorUserId });
+    await tellHolder(tx, actor.scope, { holder, keyId, kind: 'revoked', byUserId });
     return DONE;
   });
 }

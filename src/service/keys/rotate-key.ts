@@ -100,7 +100,7 @@ export async function rotateKey(
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'rotate' });
     if (authority.kind === 'refused') return authority;
-    const { holder, policy, limits, actorUserId } = authority;
+    const { holder, policy, limits, byUserId } = authority;
     if (!isId(keyId)) throw noSuchKey();
     const at = now();
     const { key, hash, prefix } = mintKey(environment, cell);
@@ -109,7 +109,7 @@ export async function rotateKey(
       id: keyId,
       userId: holder.id,
       at,
-      byUserId: actorUserId,
+      byUserId,
       successor,
       expiresAt: renewed === null ? undefined : expiryOf(at, renewed.lifeDays),
       addresses: list?.value,
@@ -135,7 +135,7 @@ export async function rotateKey(
       holder,
       keyId: successor.id,
       kind: 'rotated',
-      byUserId: actorUserId,
+      byUserId,
       detail: replacedPrefix,
     } as const;
     await tellHolder(tx, scope, told);

@@ -1,6 +1,6 @@
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { type ArchiveHead, DamagedError, readArchive } from '../organizations/archive-format.ts';
+import { type ArchiveHead, readArchive } from '../organizations/archive-format.ts';
 import { type Activated, activateOrganization, completeMove } from '../organizations/complete-move.ts';
 import { type Deletion, deleteOrganization } from '../organizations/delete-organization.ts';
 import { cancelMove, type Exported, exportOrganization } from '../organizations/export-organization.ts';
@@ -47,13 +47,9 @@ export async function activateOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,
 ): Promise<Activated & ArchiveHead['organization']> {
-  try {
-    const archive = await readArchive(lines);
-    const { organization } = archive.head;
-    return { ...(await activateOrganization(db, OrganizationScope.grant(organization.id), archive)), ...organization };
-  } catch (error) {
-    throw error instanceof DamagedError ? error.ofCompletion() : error;
-  }
+  const archive = await readArchive(lines);
+  const { organization } = archive.head;
+  return { ...(await activateOrganization(db, OrganizationScope.grant(organization.id), archive)), ...organization };
 }
 
 export async function deleteOrganizationById(db: Database, id: string, request: Deletion): Promise<number> {

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { OrganizationLimits } from '../../domain/keys/request-limits.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { shownEmail } from '../../domain/people/email.ts';
+import { parseEmail, shownEmail } from '../../domain/people/email.ts';
 import { commandLine } from '../../domain/release.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { findMove } from '../../store/organizations/organization-moves.ts';
@@ -21,7 +21,7 @@ import { findOrganization, listUsersByEmail } from '../../store/unscoped/operato
 import { changesBetween } from '../audit/audit-log.ts';
 import { orThrow } from '../outcome.ts';
 import { stopRequiringSingleSignOn } from '../sign-in-settings/requirement.ts';
-import { readEmail, requireFreeDomain } from './users.ts';
+import { requireFreeDomain } from './users.ts';
 
 // The actions of the operator, who has access to the database and so to every organization.
 
@@ -62,7 +62,7 @@ function readOrganization({ name, users }: NewOrganization): NewOrganization {
     users: users.map((user) => ({
       ...user,
       name: parseName(user.name, { kind: 'person', field: 'user name' }),
-      email: readEmail(user.email),
+      email: parseEmail(user.email),
     })),
   };
 }

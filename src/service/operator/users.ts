@@ -1,6 +1,6 @@
-import { DomainError, invalidField } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { domainOfEmail, normalEmail, removedEmailOf, shownEmail } from '../../domain/people/email.ts';
+import { domainOfEmail, parseEmail, removedEmailOf, shownEmail } from '../../domain/people/email.ts';
 import { isId } from '../../domain/text.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { revokeApiKeysOf } from '../../store/keys/api-keys.ts';
@@ -53,7 +53,7 @@ export async function changeEmailOf(
   { email: text }: { readonly email: string },
 ): Promise<{ from: string; to: string }> {
   const { scope, userId } = await getUserByEmailOrId(db, emailOrId);
-  const email = readEmail(text);
+  const email = parseEmail(text);
   await requireFreeDomain(db, email, scope);
   try {
     return await transaction(db, async (tx) => {
@@ -72,12 +72,6 @@ export async function changeEmailOf(
     if (!isUniqueViolation(error)) throw error;
     throw new DomainError('conflict', `The e-mail ${shownEmail(email)} belongs to a user already. Give another one.`);
   }
-}
-
-export function readEmail(text: string): string {
-  const email = normalEmail(text);
-  if (email === null) throw invalidField('email', `must be an e-mail address, which ${JSON.stringify(text)} is not.`);
-  return email;
 }
 
 /** Throws if the e-mail is of a domain that another organization has verified. */

@@ -138,21 +138,10 @@ function isObject(value: unknown): value is object {
 
 /** The file was cut or changed, or is no archive. `why` is a clause. */
 export class DamagedError extends DomainError {
-  readonly #why: string;
-
   constructor(why = 'a row cannot be read') {
     super(
       'invalid',
-      `The file is not a whole archive of an organization: ${why}. Nothing was imported. Copy the file again, or export the organization again.`,
-    );
-    this.#why = why;
-  }
-
-  /** The same error for a file of `complete-move`. */
-  ofCompletion(): DomainError {
-    return new DomainError(
-      this.code,
-      `The file is not a whole file of complete-move: ${this.#why}. Nothing was activated. Copy the file again, or run complete-move again in the installation that the organization leaves: it writes the same revocations.`,
+      `The file is not a whole archive of an organization: ${why}. Nothing was imported or activated. Copy the file again, or have the installation that the organization is from write it again: complete-move writes the same revocations.`,
     );
   }
 }

@@ -1,9 +1,8 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
-import { invalidField } from '../../domain/errors.ts';
 import { parseName } from '../../domain/name.ts';
 import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { domainOfEmail, normalEmail, shownEmail } from '../../domain/people/email.ts';
+import { domainOfEmail, parseEmail, shownEmail } from '../../domain/people/email.ts';
 import { recordAudit } from '../../store/audit/audit.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
 import {
@@ -59,7 +58,7 @@ export async function inviteUser(
   { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const parsedName = catchInvalid(() => parseName(name, { kind: 'person' }));
-  const parsedEmail = catchInvalid(() => readEmail(email));
+  const parsedEmail = catchInvalid(() => parseEmail(email));
   const parsedRole = catchInvalid(() => readRole(role));
   if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
     return joinInvalid([parsedName, parsedEmail, parsedRole]);
@@ -101,7 +100,7 @@ export async function correctEmail(
   { userId, email: text, formId, now = new Date() }: OneTimeForm & { userId: string; email: string; now?: Date },
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const { scope } = actor;
-  const read = catchInvalid(() => readEmail(text));
+  const read = catchInvalid(() => parseEmail(text));
   if (read.kind === 'invalid') return read;
   const email = read.value;
   return unlessInUse(email, () =>
@@ -226,10 +225,4 @@ async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O |
     if (!isUniqueViolation(error)) throw error;
     return conflict(`A user of your organization has the e-mail ${shownEmail(email)} already. Use another one.`);
   }
-}
-
-function readEmail(text: string): string {
-  const email = normalEmail(text);
-  if (email === null) throw invalidField('email', 'must be an e-mail address, such as mei@example.org.');
-  return email;
 }

@@ -1,9 +1,8 @@
-import type { Actor } from '../../../domain/audit/actor.ts';
+import type { Actor, ActorOrOperator } from '../../../domain/audit/actor.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import { parseDomain } from '../../../domain/people/email.ts';
 import { MAX_DOMAINS, mintDomainToken, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
-import { recordAudit } from '../../../store/audit/audit.ts';
 import {
   deleteSsoDomain,
   hasVerifiedSsoDomain,
@@ -60,7 +59,7 @@ export async function verifyDomain(
   actor: Actor,
   { domain, now }: { readonly domain: string; readonly now: Date },
 ): Promise<Done | Conflict> {
-  const { scope, auditSource } = actor;
+  const { scope } = actor;
   const found = await inTurn(() =>
     transaction(db, async (tx) => {
       await lockSettings(tx, actor);
@@ -76,9 +75,8 @@ export async function verifyDomain(
   try {
     const verified = await inTurn(() =>
       runAction(db, async (tx) => {
-        const { current } = await lockSettings(tx, actor);
-        const event = { actorUserId: current.id, auditSource, by: 'a TXT record' };
-        return recordVerification(tx, scope, { ...found, now, ...event });
+        await lockSettings(tx, actor);
+        return recordVerification(tx, actor, { ...found, now, by: 'a TXT record' });
       }),
     );
     if (verified.kind === 'done') await inTurn(() => takeBackInvitations(db, scope, domain));
@@ -94,8 +92,6 @@ type Verification = {
   /** The token of the TXT record that was looked up. The domain may have been removed and added again since. */
   readonly token: string;
   readonly now: Date;
-  readonly actorUserId: string | null;
-  readonly auditSource: Actor['auditSource'] | null;
   /** How the domain was verified, for the audit log. */
   readonly by: string;
 };
@@ -103,12 +99,12 @@ type Verification = {
 /** Records that the domain is verified. A repetition changes nothing. "conflict": the domain has got another token since. */
 async function recordVerification(
   tx: Transaction,
-  scope: OrganizationScope,
-  { domain, token, now, by, ...who }: Verification,
+  actor: ActorOrOperator,
+  { domain, token, now, by }: Verification,
 ): Promise<Done | Conflict> {
-  if (await verifySsoDomain(tx, scope, { domain, token, at: now }))
-    await recordAudit(tx, scope, { action: 'sso.domain_verified', detail: { domain, by }, ...who });
-  else if (!(await hasVerifiedSsoDomain(tx, scope, domain)))
+  if (await verifySsoDomain(tx, actor.scope, { domain, token, at: now }))
+    await recordAct(tx, actor, { action: 'sso.domain_verified', detail: { domain, by } });
+  else if (!(await hasVerifiedSsoDomain(tx, actor.scope, domain)))
     return conflict(`${domain} was changed meanwhile. Check its new TXT record.`);
   return DONE;
 }
@@ -125,7 +121,7 @@ export async function vouchForDomain(
     const known = domains.find((each) => each.domain === domain);
     const added = { domain, token: known?.token ?? mintDomainToken() };
     if (known === undefined) await insertSsoDomain(tx, scope, added);
-    await recordVerification(tx, scope, { ...added, now, by: 'an operator', actorUserId: null, auditSource: null });
+    await recordVerification(tx, { kind: 'operator', scope }, { ...added, now, by: 'an operator' });
   });
   await takeBackInvitations(db, scope, domain);
   return domain;
