@@ -59,7 +59,7 @@ export async function run(): Promise<void> {
 async function startAndServe(shutdown: Shutdown, worker: Worker | null): Promise<void> {
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel, worker === null ? {} : { base: { worker: worker.role.number } });
-  if (worker === null) await checkDomainMap(config, logger);
+  if (worker === null) await warnAboutDomainMap(config, logger);
   endOnUnexpectedError(logger, shutdown);
   const isSupervisor = worker === null && config.workers > 1;
   const stopSeconds = config.drainSeconds + STOP_SECONDS + LEAVE_SECONDS;
@@ -105,7 +105,7 @@ function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
 }
 
 /** Warns about a wrong line, which does not prevent the start: it concerns a few people, who then choose their cell. */
-async function checkDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
+async function warnAboutDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
   if (domainsFile === undefined) return;
   const { problem } = await readDomainMap({ domainsFile, cells }).catch(({ message }: Error) => {
     throw new StartUpError(

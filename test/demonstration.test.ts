@@ -2,7 +2,7 @@ import { issueDemonstrationKey, seed } from '../prisma/seed.ts';
 import { hashKey, judgeKey } from '../src/domain/keys/api-key.ts';
 import { requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
 import { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
-import { findOrganizationUse } from '../src/store/keys/key-uses.ts';
+import { sumOrganizationUse } from '../src/store/keys/key-uses.ts';
 import { listKeysByHash } from '../src/store/unscoped/keys.ts';
 import { openTestDatabase } from './support/postgres/store.ts';
 
@@ -29,7 +29,7 @@ test('the demonstration has keys in use, whose charts are filled up to the prese
     where: { email: 'manager@northwind.example' },
   });
   const scope = OrganizationScope.grant(organizationId);
-  const { usage, mostUsed } = await findOrganizationUse(db, scope, { now, keys: 10 });
+  const { usage, mostUsed } = await sumOrganizationUse(db, scope, { now, keys: 10 });
   expect([usage.day, usage.hour].map((uses) => uses.filter((use) => requestsOf(use) > 0).length)).toEqual([30, 48]);
   // The hours of a day add up to its day.
   const [yesterday, ofYesterday] = [usage.day.at(-2), new Date(now.getTime() - 86_400_000).toISOString().slice(0, 10)];

@@ -6,8 +6,8 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { TOTP } from 'otpauth';
 import { readPreferences } from '../scripts/mock/prefer.ts';
-import { readQuery, requireAcceptable } from '../src/api/api-request.ts';
-import { impossiblePartOf, readInstant } from '../src/api/instant.ts';
+import { parseQuery, requireAcceptable } from '../src/api/api-request.ts';
+import { impossiblePartOf, parseInstant } from '../src/api/instant.ts';
 import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
 import { waitMsAfter } from '../src/client/sending.ts';
@@ -206,8 +206,8 @@ test('an instant is read with any offset and any number of digits', () => {
       const local = new Date(at.getTime() + minutes * 60_000).toISOString().slice(0, -1) + '0'.repeat(zeros);
       const [hour, minute] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
       const suffix = `${minutes < 0 ? '-' : '+'}${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
-      expect(readInstant(local + suffix)).toEqual(at);
-      expect(readInstant(`${local}1${suffix}`)).toEqual(new Date(at.getTime() + 1));
+      expect(parseInstant(local + suffix)).toEqual(at);
+      expect(parseInstant(`${local}1${suffix}`)).toEqual(new Date(at.getTime() + 1));
     }),
   );
 });
@@ -281,11 +281,11 @@ test.each([
   ['&&limit=5&', { limit: 5 }],
   ['', {}],
 ])('%s is read by the types of the contract, and what is not of the type stays text', (text, values) => {
-  expect(readQuery(text, PARAMETERS)).toEqual({ values, repeated: [] });
+  expect(parseQuery(text, PARAMETERS)).toEqual({ values, repeated: [] });
 });
 
 test('a boolean that is given twice is repeated', () => {
-  expect(readQuery('is_active=true&is_active=false', PARAMETERS)).toEqual({
+  expect(parseQuery('is_active=true&is_active=false', PARAMETERS)).toEqual({
     values: { is_active: [true, false] },
     repeated: ['is_active'],
   });

@@ -1,6 +1,6 @@
 // A day and a time of day are those of UTC, wherever the server runs. Only the browser's script knows another time zone.
 
-import { readDay } from '../src/dashboard/forms/fields.ts';
+import { parseDay } from '../src/dashboard/forms/fields.ts';
 import { lifeOptions } from '../src/dashboard/keys/fields.ts';
 import { chartFigure } from '../src/dashboard/markup/chart.ts';
 import { day, exactInstant, instant, since } from '../src/dashboard/markup/words.ts';
@@ -38,7 +38,7 @@ function shownAt(now: Date): string[] {
     ...[day(now), instant(now), exactInstant(now), since(new Date('2026-01-20T23:30:00Z'), now)].map(String),
     ...[lastDay({ days }, 'succeeded', now), lastDay({ days }, 'failed', now), chartFigure(chart)].map(String),
     ...lifeOptions(policy, now).map(({ words }) => words),
-    readDay('2026-03-01')?.toISOString() ?? '',
+    parseDay('2026-03-01')?.toISOString() ?? '',
     firstShown('day', now).toISOString(),
   ];
 }

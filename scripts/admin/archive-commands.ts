@@ -13,11 +13,11 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator/moves.ts';
-import { type ArchiveKind, DamagedError, readHead } from '../../src/service/organizations/archive-format.ts';
+import { type ArchiveKind, DamagedError, parseHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listOperatorActions } from '../../src/store/audit/audit.ts';
 import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
-import { type Context, readUuid } from './context.ts';
+import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
@@ -30,7 +30,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .requiredOption('--file <path>', 'is replaced once the export is complete')
     .option(
       '--move',
@@ -92,7 +92,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .description(
       'write what activate-organization needs: the revocations since export-organization --move, and that no more follow',
     )
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .requiredOption('--file <path>', 'is replaced once it is complete')
     .action(({ id, file }: { id: string; file: string }) =>
       execute(async (db) => {
@@ -143,7 +143,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('cancel-move')
     .description('end the move that export-organization --move has begun; delete the file of the move then')
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .requiredOption(
       '--imported-nowhere',
       'confirms that no other installation has activated the organization, or will: two would serve it',
@@ -158,7 +158,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
   program
     .command('delete-organization')
     .description('delete an organization and all its data, irrevocably')
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .requiredOption('--name <text>', "the organization's name, as a confirmation")
     .option('--erase', 'confirms that the organization is to be deleted here although it has not moved away')
     .action(({ id, name, erase = false }: { id: string; name: string; erase?: boolean }) =>
@@ -254,7 +254,7 @@ async function headIn(path: string) {
   const lines = linesOf(path);
   const { value } = await lines.next();
   await lines.return(undefined);
-  return readHead(value ?? '');
+  return parseHead(value ?? '');
 }
 
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {

@@ -14,7 +14,7 @@ export function addCellCommands(program: Command, { config, print, warn }: Conte
     .action(async (_options: object, command: Command) => {
       const { cells } = config;
       if (cells.length === 0) return command.error('error: CHARTER_CELLS is not set: there are no cells');
-      const states = await Promise.all(cells.map(stateOf));
+      const states = await Promise.all(cells.map(fetchState));
       print({ cells: cells.map((cell, i) => rowOf(cell, states[i])) });
       const versions = new Set(states.flatMap(({ version }) => version ?? []));
       const warning = versionWarning(versions, readReleases());
@@ -49,12 +49,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_HEALTH_CHARACTERS = 100;
 
 /** Never rejects: a cell that does not respond is one with a problem. */
-async function stateOf(cell: Cell): Promise<CellState> {
-  const [health, measured] = await Promise.all([healthOf(cell), metricsOf(cell)]);
+async function fetchState(cell: Cell): Promise<CellState> {
+  const [health, measured] = await Promise.all([fetchHealth(cell), fetchMetrics(cell)]);
   return { ...measured, health: health === READY && measured.problem !== null ? measured.problem : health };
 }
 
-async function healthOf({ url }: Cell): Promise<string> {
+async function fetchHealth({ url }: Cell): Promise<string> {
   const response = await get(`${url}/readyz`);
   if (typeof response === 'string') return response;
   if (response.status === 200) return READY;
@@ -76,7 +76,7 @@ type Measured = Pick<CellState, 'version' | 'rows'> & { readonly problem: string
 const INFO = new RegExp(`^${CELL_INFO}\\{name="([a-z0-9]+)",version="([\\w.+-]+)"`, 'm');
 const ROWS = new RegExp(`^${CELL_ROWS}\\{table="(\\w+)".*\\} (\\d+)$`, 'gm');
 
-async function metricsOf({ name, metricsUrl }: Cell): Promise<Measured> {
+async function fetchMetrics({ name, metricsUrl }: Cell): Promise<Measured> {
   const unknown = { version: null, rows: {} };
   if (metricsUrl === null) return { ...unknown, problem: null };
   const response = await get(metricsUrl);
@@ -93,14 +93,14 @@ async function metricsOf({ name, metricsUrl }: Cell): Promise<Measured> {
 async function get(url: string): Promise<{ readonly status: number; readonly text: string } | string> {
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return { status: response.status, text: await textOf(response) };
+    return { status: response.status, text: await fetchText(response) };
   } catch (error) {
     if (memberOf(error, 'name') === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} seconds`;
     return `no response (${codeOf(memberOf(error, 'cause')) || 'the request failed'})`;
   }
 }
 
-async function textOf({ body }: Response): Promise<string> {
+async function fetchText({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {

@@ -33,7 +33,7 @@ export async function linkFor(
   return { email: link.email, kind: link.kind, link: url, link_expires_at: link.expiresAt };
 }
 
-export function readUuid(text: string): string {
+export function parseUuid(text: string): string {
   if (!UUID.test(text)) throw new InvalidArgumentError('Give a UUID.');
   return text.toLowerCase();
 }

@@ -8,7 +8,7 @@ import {
   revokeKeyByText,
 } from '../../src/service/operator/keys.ts';
 import { rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
-import { type Context, readUuid } from './context.ts';
+import { type Context, parseUuid } from './context.ts';
 
 type IssueOptions = {
   readonly user?: string;
@@ -25,16 +25,16 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
     .option('--user <email>', 'the user for whom the key acts')
     .addOption(
       new Option('--integration <uuid>', 'the integration for which the key acts')
-        .argParser(readUuid)
+        .argParser(parseUuid)
         .conflicts('user'),
     )
     .requiredOption('--name <text>', "the key's name, unique among the keys of the user or integration")
     .addOption(
       new Option('--permissions <list>', 'separated by commas, without blanks')
         .default([...PERMISSIONS], PERMISSIONS.join(','))
-        .argParser(readPermissions),
+        .argParser(parsePermissions),
     )
-    .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, readLifeDays, DEFAULT_LIFE_DAYS)
+    .option('--expires-days <days>', `1 to ${MAX_LIFE_DAYS}, or "never"`, parseLifeDays, DEFAULT_LIFE_DAYS)
     .allowExcessArguments()
     .action(({ user, integration, ...options }: IssueOptions, command: Command) => {
       if (command.args.length > 0)
@@ -63,7 +63,9 @@ export function addKeyCommands(program: Command, { config, execute }: Context): 
   program
     .command('revoke-key')
     .description('revoke an API key; its next request gets 401')
-    .addOption(new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(readUuid).conflicts('key'))
+    .addOption(
+      new Option('--id <uuid>', "the key's id, as GET /api/key shows it").argParser(parseUuid).conflicts('key'),
+    )
     .option('--key <text>', 'the key itself, or its prefix if no other key has it; a prefix of several keys lists them')
     .action(({ id, key }: { id?: string; key?: string }, command: Command) => {
       if (id !== undefined)
@@ -94,14 +96,14 @@ function resultOfRevocation({ id, isMoving }: { readonly id: string; readonly is
   return isMoving ? { revoked: id, note } : { revoked: id };
 }
 
-function readPermissions(text: string): Permission[] {
+function parsePermissions(text: string): Permission[] {
   const given = text.split(',').map((each) => each.trim());
   if (!given.every(isPermission)) throw new InvalidArgumentError(`There are: ${PERMISSIONS.join(', ')}.`);
   return given;
 }
 
 /** "never" rather than null, because Commander takes null for an option without a value. */
-function readLifeDays(text: string): number | 'never' {
+function parseLifeDays(text: string): number | 'never' {
   if (text === 'never') return text;
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);
   return Number(text);

@@ -15,7 +15,7 @@ import {
 } from '../../src/service/operator/users.ts';
 import { listAdministrators } from '../../src/store/people/user-lists.ts';
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
-import { type Context, linkFor, readUuid } from './context.ts';
+import { type Context, linkFor, parseUuid } from './context.ts';
 
 const LIMIT_HINT = `0 to ${MAX_REQUESTS_PER_SECOND}, 0 for no limit, or "default"`;
 
@@ -60,19 +60,19 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
   program
     .command('suspend-organization')
     .description("suspend an organization; its keys' requests get 403")
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .action(({ id }: { id: string }) => execute((db) => suspendOrganization(db, id).then(() => ({ suspended: id }))));
 
   program
     .command('resume-organization')
     .description('resume a suspended organization')
-    .requiredOption('--id <uuid>', "the organization's id", readUuid)
+    .requiredOption('--id <uuid>', "the organization's id", parseUuid)
     .action(({ id }: { id: string }) => execute((db) => resumeOrganization(db, id).then(() => ({ resumed: id }))));
 
   program
     .command('allow-passwords')
     .description('stop requiring single sign-on in an organization, so that people can sign in with passwords again')
-    .requiredOption('--organization <uuid>', "the organization's id", readUuid)
+    .requiredOption('--organization <uuid>', "the organization's id", parseUuid)
     .action(({ organization }: { organization: string }) =>
       execute((db) => allowPasswords(db, organization).then(() => ({ passwords_allowed: organization }))),
     );
@@ -80,9 +80,9 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
   program
     .command('set-limits')
     .description("set an organization's own rate limits, in requests per second; a limit that is not given stays")
-    .requiredOption('--organization <uuid>', "the organization's id", readUuid)
-    .option('--per-key <requests>', LIMIT_HINT, readLimit)
-    .option('--per-organization <requests>', 'the same, for all its keys together', readLimit)
+    .requiredOption('--organization <uuid>', "the organization's id", parseUuid)
+    .option('--per-key <requests>', LIMIT_HINT, parseLimit)
+    .option('--per-organization <requests>', 'the same, for all its keys together', parseLimit)
     .action((options: { organization: string; perKey?: number | 'default'; perOrganization?: number | 'default' }) =>
       execute(async (db) => {
         const limits = await changeLimits(db, options.organization, {
@@ -99,7 +99,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
 }
 
 /** "default" rather than null, because Commander takes null for an option without a value. */
-function readLimit(text: string): number | 'default' {
+function parseLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_REQUESTS_PER_SECOND) {
     throw new InvalidArgumentError(`Give ${LIMIT_HINT}.`);

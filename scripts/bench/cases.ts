@@ -14,7 +14,7 @@ import {
   authorizationOf,
   creations,
   each,
-  findRowsAt,
+  getRowsAt,
   INSTANT,
   PAGE_ROWS,
   PATH,
@@ -55,7 +55,7 @@ export async function listCases(servers: Servers, data: Data, client: pg.Client)
     {
       title: 'If-None-Match -> 304',
       floor: 5,
-      subject: each(charter, [one], PATH, { 'if-none-match': await tagOf(each(charter, [one])) }),
+      subject: each(charter, [one], PATH, { 'if-none-match': await fetchTag(each(charter, [one])) }),
       base: beside(each(raw, [one])),
     },
     {
@@ -140,7 +140,7 @@ async function addEndpoint(client: pg.Client, { id: organizationId }: Organizati
   );
 }
 
-async function tagOf({ server, requests }: Load): Promise<string> {
+async function fetchTag({ server, requests }: Load): Promise<string> {
   const [request] = requests(0, 1);
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
@@ -216,7 +216,7 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
 /** Lists of 1,000,000 rows. Each connection requests another number of rows, 25 on average. */
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;
-  const [before, first] = await findRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
+  const [before, first] = await getRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
   // The day ends at the last change, because the data may have been created earlier than today.
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();

@@ -52,7 +52,7 @@ export const GROWTH_CASES: readonly GrowthCase[] = [
     ofSmall(data, (each, { externalId }) => [list(each, { external_id: externalId })]),
   ),
   read('filter by updated_since', 'large', async (data) =>
-    pages(data.large, { updated_since: (await findChange(data)).toISOString() }),
+    pages(data.large, { updated_since: (await getChange(data)).toISOString() }),
   ),
   read('filter by updated_since', 'small', ({ small }) =>
     sampleOf(small).map((each) => list(each, { updated_since: LONG_AGO })),
@@ -142,7 +142,7 @@ async function spreadRows({ client, large, rows: count }: GrownData): Promise<Ro
 }
 
 /** The instant since which the rows of four pages have changed. */
-async function findChange({ client, large }: GrownData): Promise<Date> {
+async function getChange({ client, large }: GrownData): Promise<Date> {
   const text = `select updated_at as at from parent_programs where organization_id = $1
     order by updated_at desc offset $2 limit 1`;
   return (await client.query<{ at: Date }>(text, [large.id, CHANGED_ROWS - 1])).rows[0]?.at ?? new Date(0);

@@ -67,7 +67,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
       const drives = await Promise.all(all.map((grown) => driveOf(measured, grown)));
       for (const [i, { drive }] of drives.entries()) {
         if (!measured.isWrite) await drive(RUN_IN_SECONDS);
-        else if (measured.of === 'large') walBytes[i]?.push(await walOf(all[i]?.data.client, drive));
+        else if (measured.of === 'large') walBytes[i]?.push(await readWal(all[i]?.data.client, drive));
       }
       for (let round = 0; round < ROUNDS; round += 1) {
         // The order alternates, because the machine can get faster or slower meanwhile.
@@ -82,7 +82,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   }
   report('costs');
   const costs: SizeCosts[] = [];
-  for (const [i, grown] of all.entries()) costs.push(await costsOf(grown, medianOf(walBytes[i] ?? [])));
+  for (const [i, grown] of all.entries()) costs.push(await measureCosts(grown, medianOf(walBytes[i] ?? [])));
   const growths = [...samples].map(([{ title, of }, sampled]) => {
     return { title, of, milliseconds: sampled.map((rounds) => Math.min(...rounds)) };
   });
@@ -112,7 +112,7 @@ function medianOf(numbers: readonly number[]): number {
 }
 
 /** The WAL of one update. */
-async function walOf(client: pg.Client | undefined, drive: Drive): Promise<number> {
+async function readWal(client: pg.Client | undefined, drive: Drive): Promise<number> {
   const before = await walPosition(client);
   const { milliseconds } = await drive(RUN_IN_SECONDS);
   return ((await walPosition(client)) - before) / milliseconds.length;
@@ -123,7 +123,7 @@ async function walPosition(client: pg.Client | undefined): Promise<number> {
   return Number(result?.rows[0]?.bytes);
 }
 
-async function costsOf({ data, server }: Grown, walBytesOfUpdate: number): Promise<SizeCosts> {
+async function measureCosts({ data, server }: Grown, walBytesOfUpdate: number): Promise<SizeCosts> {
   const { rows, organizations, client, url } = data;
   const size = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
   const connections = await client.query<{ pid: number }>(
@@ -137,8 +137,10 @@ async function costsOf({ data, server }: Grown, walBytesOfUpdate: number): Promi
       organizations,
       databaseBytes: Number(size.rows[0]?.bytes),
       walBytesOfUpdate,
-      housekeepingMs: await timeOf(() => deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } })),
-      pollMs: await timeOf(() => listPendingEndpoints(db, { after: FIRST_ENDPOINT, limit: 200 })),
+      housekeepingMs: await measureTime(() =>
+        deleteExpired(db, SILENT, { now: new Date(), retention: { eventDays: 30 } }),
+      ),
+      pollMs: await measureTime(() => listPendingEndpoints(db, { after: FIRST_ENDPOINT, limit: 200 })),
       connectionBytes: medianOf(memory),
       processBytes: await residentBytes(server),
     };
@@ -148,7 +150,7 @@ async function costsOf({ data, server }: Grown, walBytesOfUpdate: number): Promi
 }
 
 /** The median time of some runs after the first one, in milliseconds. */
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
+async function measureTime(work: () => Promise<unknown>): Promise<number> {
   const milliseconds: number[] = [];
   await work();
   for (let i = 0; i < TIMED_RUNS; i += 1) {

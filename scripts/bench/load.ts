@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { RunningServer } from './servers.ts';
-import { cpuSecondsOf } from './servers.ts';
+import { readCpuSeconds } from './servers.ts';
 
 const CONNECTIONS = 16;
 
@@ -97,10 +97,10 @@ export async function keepBusy(server: RunningServer, { sources, seconds, signal
     milliseconds.push(durationMs);
     if (isInTime) responses += 1;
   };
-  const before = await cpuSecondsOf(server);
+  const before = await readCpuSeconds(server);
   const until = performance.now() + seconds * 1000;
   await Promise.all(sources.map((next, i) => opened[i]?.sendUntil({ next, until, signal, onResponse })));
-  const after = await cpuSecondsOf(server);
+  const after = await readCpuSeconds(server);
   await Promise.all(opened.map((connection) => connection.close()));
   const [serverCpuSeconds, postgresCpuSeconds] = [after.server - before.server, after.postgres - before.postgres];
   return { seconds, responses, milliseconds, refusals, serverCpuSeconds, postgresCpuSeconds };

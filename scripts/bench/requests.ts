@@ -91,7 +91,7 @@ export function creations(server: RunningServer, organization: Organization): { 
 }
 
 /** The rows at both sides of an offset. */
-export async function findRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
+export async function getRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
   const { rows } = await client.query<Place>(
     `select id, ${INSTANT} as value
      from parent_programs where organization_id = $1 order by created_at, id offset $2 limit 2`,

@@ -103,9 +103,9 @@ async function freePort(): Promise<number> {
 const TICKS_PER_SECOND = 100;
 
 /** The processor seconds of a server and of all processes of PostgreSQL so far. */
-export async function cpuSecondsOf({ pid, postgresPid }: Pick<RunningServer, 'pid' | 'postgresPid'>) {
+export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, 'pid' | 'postgresPid'>) {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const stats = (await Promise.all(ids.map(statOf))).filter((stat) => stat !== null);
+  const stats = (await Promise.all(ids.map(readStat))).filter((stat) => stat !== null);
   const family = stats.filter((stat) => [stat.pid, stat.parent].includes(postgresPid));
   // The kernel adds the CPU time of ended child processes to that of their parent.
   const postgres = family.reduce((sum, stat) => sum + stat.own + (stat.pid === postgresPid ? stat.ended : 0), 0);
@@ -113,7 +113,7 @@ export async function cpuSecondsOf({ pid, postgresPid }: Pick<RunningServer, 'pi
 }
 
 /** Null if the process has ended. */
-async function statOf(pid: string) {
+async function readStat(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name can contain any character. After it come the state, the parent and, from the twelfth on, the times (proc(5)).
   const fields = text

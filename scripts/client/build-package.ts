@@ -4,7 +4,7 @@ import { root, runNpm, runTool } from '../tool.ts';
 
 /** Writes exactly the files of the package `charter-client` into the folder. */
 export async function buildPackage(folder: string): Promise<void> {
-  const manifest = await manifestOf();
+  const manifest = await readManifest();
   const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
   await mkdir(folder, { recursive: true });
   await compile(folder);
@@ -47,7 +47,7 @@ async function rewriteImports(file: string): Promise<void> {
   await writeFile(file, rewritten);
 }
 
-async function manifestOf() {
+async function readManifest() {
   const ours = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {

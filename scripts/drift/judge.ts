@@ -25,14 +25,14 @@ type TestRun = {
 
 /** Throws if the file cannot be loaded: a fault that breaks the syntax of the program is not caught by a test. */
 export async function judgeByTests(checkout: Checkout, files: readonly string[]): Promise<Verdict> {
-  const failures = await findFailures(checkout, files);
+  const failures = await listFailures(checkout, files);
   const unloadable = failures.find(({ title }) => title === null);
   if (unloadable !== undefined) throw new Error(`A test file cannot be loaded:\n${unloadable.message}`);
   const [first] = failures;
   return { isFine: first === undefined, line: first?.title ?? '', printed: first?.message ?? '' };
 }
 
-export async function findFailures(
+export async function listFailures(
   { folder, scratch, databaseUrl }: Checkout,
   files: readonly string[],
   { isParallel = false, env = {} }: TestRun = {},

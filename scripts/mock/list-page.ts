@@ -1,4 +1,4 @@
-import { readInstant } from '../../src/api/instant.ts';
+import { parseInstant } from '../../src/api/instant.ts';
 import {
   DIFFERENCES_OF_LIST,
   differencesOfFeed,
@@ -47,7 +47,8 @@ export function pageOf(
   const last = data.at(-1);
   const end =
     last === undefined
-      ? (before ?? (isSince ? positionOf({ id: positionBefore(readInstant(String(since))) }, order) : Buffer.from(' ')))
+      ? (before ??
+        (isSince ? positionOf({ id: positionBefore(parseInstant(String(since))) }, order) : Buffer.from(' ')))
       : positionOf(last, order);
   const nextCursor = hasMore || isFeed ? sealCursor(seal, end) : null;
   const page = { limit, next_cursor: nextCursor, ...(isFeed && { has_more: hasMore }) };
@@ -81,8 +82,8 @@ function startAfter(position: Buffer, { all, order }: { all: readonly Json[]; or
 function matches(item: Json, query: Query): boolean {
   return Object.entries(query).every(([name, value]) => {
     if (name === 'search') return searchFormOf(String(item['name'])).includes(searchFormOf(String(value)));
-    if (name === 'updated_since') return new Date(String(item['updated_at'])) >= readInstant(String(value));
-    if (name === 'since') return new Date(String(item['timestamp'])) >= readInstant(String(value));
+    if (name === 'updated_since') return new Date(String(item['updated_at'])) >= parseInstant(String(value));
+    if (name === 'since') return new Date(String(item['timestamp'])) >= parseInstant(String(value));
     return !Object.hasOwn(item, name) || item[name] === value;
   });
 }

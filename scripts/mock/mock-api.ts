@@ -8,7 +8,7 @@ import type { Document } from '../../src/contract/contract.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
-import { acceptKey, admitCaller, getKnownKey, readKeyHash } from '../../src/service/authenticate.ts';
+import { acceptKey, admitCaller, getKnownKey, parseKeyHash } from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 
 export type MockApiDeps = {
@@ -48,7 +48,7 @@ function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']) {
   const options = { findKey: async () => KEY, now: () => new Date(), keyUses: NO_KEY_USES };
   return async (request: ApiRequest): Promise<void> => {
     const { req } = request;
-    request.key = acceptKey(await getKnownKey(readKeyHash(keyOf(req), environmentOf(req)), options));
+    request.key = acceptKey(await getKnownKey(parseKeyHash(keyOf(req), environmentOf(req)), options));
   };
 }
 

@@ -128,7 +128,7 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
       throw new UsageError(
         '--proxy forwards the responses of a server. Leave out --dynamic, --dynamic-seed, --stateful, --seed and --limit.',
       );
-    return { mode: 'proxy', port, host, target: readUrl(values.proxy) };
+    return { mode: 'proxy', port, host, target: parseUrl(values.proxy) };
   }
   return {
     mode: 'mock',
@@ -137,18 +137,18 @@ export function readOptions(parameters: readonly string[], randomSeed: () => str
     environment,
     isStateful,
     seedFile,
-    limits: values.limit === undefined ? undefined : { perKey: readLimit(values.limit), perOrganization: 0 },
+    limits: values.limit === undefined ? undefined : { perKey: parseLimit(values.limit), perOrganization: 0 },
     dynamicSeed: dynamicSeed ?? (isDynamic ? randomSeed() : undefined),
   };
 }
 
-function readLimit(text: string): number {
+function parseLimit(text: string): number {
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit <= MAX_REQUESTS_PER_SECOND) return limit;
   throw new UsageError(`--limit is a number of requests per second, 0 to ${MAX_REQUESTS_PER_SECOND}.`);
 }
 
-function readUrl(text: string): URL {
+function parseUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
     throw new UsageError('--proxy is the address of a server, such as http://127.0.0.1:3000.');

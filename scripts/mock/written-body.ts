@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
-import { readInstant } from '../../src/api/instant.ts';
+import { parseInstant } from '../../src/api/instant.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
 import { inJsonbOrder } from '../../src/domain/resources/json.ts';
@@ -82,7 +82,7 @@ function mergeMember(current: unknown, value: unknown, schema: Schema): unknown 
   if (value === null) return emptyValueOf(schema);
   if (isObject(value)) return mergePatch(isObject(current) ? current : {}, value, schema);
   // The server returns every instant in UTC.
-  return schema.format === 'date-time' && typeof value === 'string' ? readInstant(value).toISOString() : value;
+  return schema.format === 'date-time' && typeof value === 'string' ? parseInstant(value).toISOString() : value;
 }
 
 /** The value with the members of its maps, such as `metadata`, in the order in which the server returns them. */

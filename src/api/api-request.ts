@@ -140,7 +140,7 @@ export class ApiRequest {
 
   #readQuery(): Query {
     const mark = this.url.indexOf('?');
-    this.#query ??= readQuery(mark < 0 ? '' : this.url.slice(mark + 1), this.operation.queryParameters);
+    this.#query ??= parseQuery(mark < 0 ? '' : this.url.slice(mark + 1), this.operation.queryParameters);
     return this.#query;
   }
 }
@@ -156,7 +156,7 @@ export type Query = {
 const NOTHING_REPEATED: readonly string[] = [];
 
 /** Reads names and values by the form rules ("+" is a space), and integers and booleans only if they are written as in JSON. */
-export function readQuery(text: string, parameters: ReadonlyMap<string, QueryParameter>): Query {
+export function parseQuery(text: string, parameters: ReadonlyMap<string, QueryParameter>): Query {
   if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
   const values = new Map<string, unknown>();
   const repeated = new Set<string>();
@@ -165,7 +165,7 @@ export function readQuery(text: string, parameters: ReadonlyMap<string, QueryPar
     const equals = pair.indexOf('=');
     const name = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), 'query');
     const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), 'query');
-    const read = readValue(value, parameters.get(name));
+    const read = parseValue(value, parameters.get(name));
     const earlier = values.get(name);
     if (earlier !== undefined) repeated.add(name);
     // No schema of the contract takes an array, so validation refuses the request.
@@ -177,7 +177,7 @@ export function readQuery(text: string, parameters: ReadonlyMap<string, QueryPar
 }
 
 /** A value that is not of the type stays text, which validation refuses. */
-function readValue(text: string, parameter: QueryParameter | undefined): unknown {
+function parseValue(text: string, parameter: QueryParameter | undefined): unknown {
   if (parameter === undefined) return text;
   const { type, normalForm } = parameter;
   if (type === 'integer' && INTEGER.test(text)) return Number(text);

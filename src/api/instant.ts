@@ -8,7 +8,7 @@ const FINER = /\.\d{3}0*[1-9]/;
  * Reads an instant in the contract's format. A finer one than a Date can hold is rounded up, because a row of the millisecond
  * before it is too early. A leap second becomes the second after it, as in PostgreSQL: a Date has none.
  */
-export function readInstant(text: string): Date {
+export function parseInstant(text: string): Date {
   const isLeap = text.slice(17, 19) === '60';
   // V8 misreads a fraction of more than nine digits.
   const whole = text.replace(/(\.\d{3})\d+/, '$1');

@@ -11,8 +11,8 @@ import {
   type FindKey,
   getKnownKey,
   type KnownKey,
+  parseKeyHash,
   type RecordExpiry,
-  readKeyHash,
   requireAllowedAddress,
   requirePermission,
   unknownKeyIn,
@@ -106,7 +106,7 @@ function keyHashOf(req: IncomingMessage, environment: Environment): string {
   const authorization = authorizationOf(req);
   const known = hashed.get(req.socket);
   if (known?.authorization === authorization) return known.hash;
-  const hash = readKeyHash(keyIn(authorization), environment);
+  const hash = parseKeyHash(keyIn(authorization), environment);
   hashed.set(req.socket, { authorization, hash });
   return hash;
 }

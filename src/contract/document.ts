@@ -140,14 +140,14 @@ export function followReference(document: Json, value: Json): { target: Json; re
     const reference = String($ref);
     if (followed.has(reference)) throw new Error(`The reference ${reference} leads back to itself.`);
     followed.add(reference);
-    const found = findTarget(document, reference);
+    const found = getTarget(document, reference);
     target = Object.keys(beside).length === 0 ? found : { ...found, ...beside };
   }
   const [reference = null] = followed;
   return { target, reference };
 }
 
-function findTarget(document: Json, reference: string): Json {
+function getTarget(document: Json, reference: string): Json {
   const target = namesIn(reference).reduce<unknown>(
     (value, name) => (Object.hasOwn(Object(value), name) ? Object(value)[name] : undefined),
     document,

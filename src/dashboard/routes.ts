@@ -20,7 +20,7 @@ import {
   type Dashboard,
   type DashboardDeps,
   findSignedIn,
-  findVisitor,
+  getVisitor,
   type RequestContext,
 } from './http/request-context.ts';
 import { RequestError } from './http/request-error.ts';
@@ -79,7 +79,7 @@ type Handling = { req: Request; res: Response; next: NextFunction };
 async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   if (!prefersHtml(req)) return next();
   const { context } = contextOf(req, dashboard);
-  const visitor = await findVisitor(context);
+  const visitor = await getVisitor(context);
   if (visitor.kind === 'guest') await dashboard.throttle(context.auditSource.ip);
   const to = visitor.kind === 'signed-in' ? PROFILE_URL : urlOf(SIGN_IN_URL, { ended: visitor.end });
   await sendView(dashboard, res, redirect(to));

@@ -28,7 +28,7 @@ export async function migrate(
   const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
     await requireDirectConnection(client, variable);
-    await checkVersion(client, variable);
+    await requireVersion(client, variable);
     // Usually there is nothing to do, and neither the lock nor the engine is needed.
     const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
     if (await isDone()) return { applied: [] };
@@ -169,7 +169,7 @@ async function lock(client: pg.Client): Promise<void> {
   );
 }
 
-async function checkVersion(client: pg.Client, variable: UrlVariable): Promise<void> {
+async function requireVersion(client: pg.Client, variable: UrlVariable): Promise<void> {
   const found = await client.query<{ server_version: string }>('SHOW server_version');
   const version = found.rows[0]?.server_version ?? '';
   if (Number.parseInt(version, 10) >= OLDEST_POSTGRESQL) return;

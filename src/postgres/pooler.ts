@@ -28,7 +28,7 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
 async function requireSameDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
   try {
-    if ((await identityOf(client)) === (await identityOf(direct))) return;
+    if ((await readIdentity(client)) === (await readIdentity(direct))) return;
   } finally {
     direct.end().catch(() => undefined);
   }
@@ -39,7 +39,7 @@ async function requireSameDatabase(client: pg.Client, directUrl: string): Promis
 }
 
 /** A text that differs between any two databases, and between any two servers. */
-async function identityOf(client: pg.Client): Promise<string> {
+async function readIdentity(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(
     `SELECT oid::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS identity
        FROM pg_database WHERE datname = current_database()`,

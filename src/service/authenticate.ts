@@ -46,7 +46,7 @@ const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
 /** Returns the hash by which a key is looked up. Throws unless the text is a key of this environment. */
-export function readKeyHash(key: string, environment: Environment): string {
+export function parseKeyHash(key: string, environment: Environment): string {
   requireFormat(key, environment);
   return hashKey(key);
 }

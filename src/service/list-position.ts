@@ -10,12 +10,12 @@ export function encodePosition(...parts: readonly string[]): string {
 
 /** Splits a position into its last part, which is an id, and the parts before it. Returns `null` if it is missing or invalid. */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
-  const parts = text === null ? null : readParts(text);
+  const parts = text === null ? null : parseParts(text);
   const id = parts?.at(-1) ?? '';
   return parts !== null && isId(id) ? { parts: parts.slice(0, -1), id } : null;
 }
 
-function readParts(text: string): readonly string[] | null {
+function parseParts(text: string): readonly string[] | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     // PostgreSQL's text cannot hold NUL.
@@ -31,7 +31,7 @@ function readParts(text: string): readonly string[] | null {
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
 /** Returns `undefined` if the text is not an instant. */
-export function readInstant(text: string): Date | undefined {
+export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }

@@ -8,7 +8,7 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { hashToken, mintToken } from '../../src/domain/people/session.ts';
 import { mintRecoveryCodes } from '../../src/domain/people/ways-in.ts';
 import { createAuthenticatorSecret } from '../../src/service/sign-in/second-factor-code.ts';
-import { createWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
+import { mintEndpointSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { KEYRING } from '../support/postgres/postgres.ts';
 
@@ -73,7 +73,7 @@ test.each<[name: string, mint: () => Uint8Array]>([
   ['key that encrypts secrets', () => Buffer.from(mintEncryptionKey(), 'base64')],
   [
     'secret of a webhook endpoint',
-    () => Buffer.from(createWebhookSecret({ keyring: KEYRING }, ROW).text.slice('whsec_'.length), 'base64'),
+    () => Buffer.from(mintEndpointSecret({ keyring: KEYRING }, ROW).text.slice('whsec_'.length), 'base64'),
   ],
   ['secret of a second factor', () => Secret.fromBase32(createAuthenticatorSecret(KEYRING, ROW).base32).bytes],
 ])('the %s has at least 128 random bits', (_, mint) => {

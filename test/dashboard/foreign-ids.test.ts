@@ -1,5 +1,5 @@
 import { orThrow } from '../../src/service/outcome.ts';
-import { disableWebhookByUser } from '../../src/service/webhooks/endpoints.ts';
+import { disableEndpointByUser } from '../../src/service/webhooks/endpoints.ts';
 import { type Fields, filled, wordsOf } from '../support/dashboard/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../support/dashboard/forms.ts';
@@ -31,7 +31,7 @@ const webhooks = {
   theirMessage: await writeEvent(db, theirs.scope),
 };
 const disabledEndpoint = (await addEndpoint(db, ours.administrator)).id;
-orThrow(await disableWebhookByUser(db, ours.administrator, { endpointId: disabledEndpoint }));
+orThrow(await disableEndpointByUser(db, ours.administrator, { endpointId: disabledEndpoint }));
 const integrations = {
   ourIntegration: (await giveIntegration(db, ours.manager)).id,
   theirIntegration: (await giveIntegration(db, theirs.administrator)).id,

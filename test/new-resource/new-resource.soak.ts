@@ -1,7 +1,7 @@
 // Resources that `npm run new-resource` adds pass every check and every test.
 import { globSync } from 'node:fs';
 import { type Checkout, makeCheckout, run } from '../../scripts/drift/checkout.ts';
-import { findFailures, judge } from '../../scripts/drift/judge.ts';
+import { judge, listFailures } from '../../scripts/drift/judge.ts';
 import { HELP } from '../../scripts/new-resource/resource.ts';
 import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
@@ -87,9 +87,9 @@ test('with two new resources, every check and every test that they can affect pa
       if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
     }
     const affected = testFiles.filter((file) => !isLeftOut(file));
-    const failures = await findFailures(checkout, affected, { isParallel: true });
+    const failures = await listFailures(checkout, affected, { isParallel: true });
     // A fault of the resource fails always. `npm test` proves the tests by themselves and beside others.
     const failed = [...new Set(failures.map(({ file }) => file))];
-    const confirmed = failed.length === 0 ? [] : await findFailures(checkout, failed);
+    const confirmed = failed.length === 0 ? [] : await listFailures(checkout, failed);
     expect(confirmed).toEqual([]);
   }));

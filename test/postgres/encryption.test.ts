@@ -11,7 +11,7 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { createOrganization, rotateEncryptionKey } from '../../src/service/operator/organizations.ts';
 import { orThrow } from '../../src/service/outcome.ts';
-import { rotateWebhookSecret } from '../../src/service/webhooks/endpoints.ts';
+import { rotateEndpointSecret } from '../../src/service/webhooks/endpoints.ts';
 import {
   placeOfCursorKey,
   placeOfPreviousWebhookSecret,
@@ -331,7 +331,7 @@ test('a rotation of the encryption key covers both secrets of a webhook endpoint
     const scope = await createOrganization(old.db, { name: 'Old', users: [] });
     const actor = await createActor(old.db, scope, 'administrator');
     const first = await addEndpoint(old.db, actor);
-    const second = orThrow(await rotateWebhookSecret(old.db, actor, { endpointId: first.id }));
+    const second = orThrow(await rotateEndpointSecret(old.db, actor, { endpointId: first.id }));
     await using(start(url, BOTH), async ({ db }) => {
       expect(await rotateEncryptionKey(db)).toBe(3);
       expect(await rotateEncryptionKey(db)).toBe(0);

@@ -4,7 +4,7 @@ import { MAX_REQUESTS_PER_SECOND, NO_LIMITS } from '../../src/domain/keys/reques
 import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../src/service/keys/move-key.ts';
 import { restrictKey } from '../../src/service/keys/restrict-key.ts';
-import { updateNoticeSettings } from '../../src/service/organizations/policy.ts';
+import { changeNoticeSettings } from '../../src/service/organizations/policy.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../src/service/people/change-user.ts';
 import type { Database } from '../../src/store/sql/database.ts';
@@ -151,7 +151,7 @@ test('no process accepts a key after a report to another one was answered', asyn
 
 test('no process accepts a key after Charter has ended it as unused, while clients begin to use it', async () => {
   const { administrator, member, scope } = await createPeople(db);
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
   await db.pool.query(`update organizations set ends_unused_since = '2025-01-01' where id = $1`, [
     scope.organizationId,
   ]);

@@ -1,4 +1,4 @@
-import { updateNoticeSettings } from '../../src/service/organizations/policy.ts';
+import { changeNoticeSettings } from '../../src/service/organizations/policy.ts';
 import { orThrow } from '../../src/service/outcome.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
@@ -61,7 +61,7 @@ test('a new network after 30 days of one causes a notice, where the organization
   await use('192.0.2.1', 1);
   await use('192.0.2.2', 40);
   expect([await found(), await db.prisma.keyNetwork.count({ where: { keyId: id } })]).toEqual([0, 0]);
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
   await use('192.0.2.1', 50);
   await use('192.0.2.1', 65);
   await use('192.0.2.2', 79);
@@ -85,7 +85,7 @@ test('a new network after 30 days of one causes a notice, where the organization
 test('a new network causes a notice although the program of the key uses it before and after, within the same minute', async () => {
   // The attack: somebody who has found the key sends a single request with it.
   const { administrator, id, uses, use, found } = await networkKey();
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
   await use('192.0.2.1', 1);
   await use('192.0.2.1', 30);
   await use(['192.0.2.1', '198.51.100.1', '192.0.2.1'], 40);
@@ -97,7 +97,7 @@ test('a new network causes a notice although the program of the key uses it befo
 
 test('a program whose network changes with each request causes at most one notice a day', async () => {
   const { administrator, id, uses, use, found } = await networkKey();
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: null, tellsNewNetworks: true }));
   const changing = (from: number) => Array.from({ length: 12 }, (_, i) => `203.0.113.${from + i}`);
   await use(['192.0.2.1', ...changing(0)], 1);
   expect(await db.prisma.keyNetwork.count({ where: { keyId: id } })).toBe(5);

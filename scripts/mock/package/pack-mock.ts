@@ -21,7 +21,7 @@ export async function packMock(): Promise<string> {
 export async function buildMockPackage(folder: string): Promise<void> {
   const code = join(folder, CODE);
   await Promise.all([mkdir(code, { recursive: true }), mkdir(join(folder, 'generated'), { recursive: true })]);
-  const manifest = await manifestOf();
+  const manifest = await readManifest();
   const page = await readPageStyle();
   const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   const declarations = await declarationsOf(['types.ts', 'charter-mock.ts']);
@@ -150,7 +150,7 @@ async function declarationsOf(names: readonly string[]): Promise<string> {
   return texts.join('').replace('../../../generated/openapi.d.ts', './openapi.js');
 }
 
-async function manifestOf() {
+async function readManifest() {
   const { license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const { info } = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   const conditions = (module: string, types: string) => ({

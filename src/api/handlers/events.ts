@@ -2,7 +2,7 @@ import type { components } from '../../../generated/openapi.d.ts';
 import { EVENT_TYPES } from '../../domain/webhooks/webhook-endpoint.ts';
 import * as service from '../../service/resources/events.ts';
 import { cursorKeyOf } from '../../service/resources/pages.ts';
-import { readInstant } from '../instant.ts';
+import { parseInstant } from '../instant.ts';
 import { differencesOfFeed, listOf, nextPageUrlOf, openCursor, sealCursor } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 import { JsonText } from '../response.ts';
@@ -22,7 +22,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
   };
   const page = await service.readFeed(db, caller.scope, {
     after: cursor === undefined ? null : openCursor(seal, cursor, listed),
-    since: since === undefined ? undefined : readInstant(since),
+    since: since === undefined ? undefined : parseInstant(since),
     type: filters.type,
     limit,
   });

@@ -1,7 +1,7 @@
 import { listParentPrograms as list } from '../../service/resources/pages.ts';
 import { PARENT_PROGRAMS } from '../../store/resources/tables/parent-programs.ts';
 import { respondToBatch } from '../batch.ts';
-import { readInstant } from '../instant.ts';
+import { parseInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 import { respondToCreation, respondToDeletion, respondToUpdate, respondToUpsert, respondWithRow } from '../rows.ts';
@@ -10,7 +10,7 @@ export const listParentPrograms: Handler<'listParentPrograms'> = (input, { db })
   respondWithPage(db, input, {
     path: '/api/parent_programs',
     read: (page, { search, updated_since: since, ...equals }) => {
-      const updatedSince = since === undefined ? undefined : readInstant(since);
+      const updatedSince = since === undefined ? undefined : parseInstant(since);
       return list(db, input.caller.scope, { ...page, search, updatedSince, equals });
     },
   });

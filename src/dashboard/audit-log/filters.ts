@@ -12,7 +12,7 @@ import {
 } from '../../service/audit/audit-log.ts';
 import type { AuditFilters } from '../../store/audit/audit.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
-import { readDay, select, text, withNormalForm } from '../forms/fields.ts';
+import { parseDay, select, text, withNormalForm } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -61,7 +61,7 @@ export async function readFilters(
   const errors: Record<string, string[]> = {};
   const knownAction = ACTIONS.find((each) => each === action);
   if (action !== '' && knownAction === undefined) errors['action'] = ['must be one of those in the list.'];
-  const [first, last] = [readDay(from), readDay(to)];
+  const [first, last] = [parseDay(from), parseDay(to)];
   if (first === null) errors['from'] = ['must be a day such as 2026-01-31.'];
   if (last === null) errors['to'] = ['must be a day such as 2026-01-31.'];
   if (first instanceof Date && last instanceof Date && first > last)

@@ -13,7 +13,7 @@ import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts'
 import { FORWARDED } from '../../service/cells/forward-report.ts';
 import type { Outbox } from '../../service/mail.ts';
 import type { ProviderAccess } from '../../service/provider-access.ts';
-import { findSession } from '../../service/sign-in/sign-in.ts';
+import { getSessionState } from '../../service/sign-in/sign-in.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
 import type { AssetUrls } from './assets.ts';
@@ -161,10 +161,10 @@ type Visitor =
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
 /** Throws a MovingError for a person of an organization that moves, unless the request is `allowedDuringMove`. */
-export async function findVisitor(context: RequestContext, { allowedDuringMove = false } = {}): Promise<Visitor> {
+export async function getVisitor(context: RequestContext, { allowedDuringMove = false } = {}): Promise<Visitor> {
   const { token, dashboard, auditSource, now, inTurn } = context;
   if (token === null) return { kind: 'guest', end: null };
-  const session = await inTurn(() => findSession(dashboard.db, token, auditSource, now));
+  const session = await inTurn(() => getSessionState(dashboard.db, token, auditSource, now));
   switch (session.kind) {
     case 'signed-in': {
       const { actor, provedAt, isMoving } = session;
@@ -183,7 +183,7 @@ export async function findVisitor(context: RequestContext, { allowedDuringMove =
 
 /** Returns `null` if nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
-  const visitor = await findVisitor(context);
+  const visitor = await getVisitor(context);
   return visitor.kind === 'signed-in' ? visitor.context : null;
 }
 

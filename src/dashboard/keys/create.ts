@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
 import { countActiveKeys } from '../../service/keys/list-keys.ts';
-import { boxes, formId, readDay, select, text, withParser } from '../forms/fields.ts';
+import { boxes, formId, parseDay, select, text, withParser } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
 import { newKeyUrl } from '../http/addresses.ts';
@@ -17,7 +17,7 @@ import { permissionMeaning } from '../markup/words.ts';
 import { holderFact } from './cells.ts';
 import { refusalOf, refusedPage } from './confirmation.ts';
 import { type KeyContext, requireHolderKind, toList } from './context.ts';
-import { addressesField, defaultLife, LIFE_LABEL, lifeOptions, limitField, ON_A_DAY, readLifeDays } from './fields.ts';
+import { addressesField, defaultLife, LIFE_LABEL, lifeOptions, limitField, ON_A_DAY, parseLifeDays } from './fields.ts';
 import { issuedPage } from './issued.ts';
 
 type FormProps = { readonly context: KeyContext; readonly access: KeyAccess };
@@ -53,7 +53,7 @@ export const CREATE_FORM = {
       attributes: ({ context }: FormProps) => html`class="short" min="${context.now.toISOString().slice(0, 10)}"`,
       isChosen: true,
     }),
-    (day) => readLastMoment(day.trim()),
+    (day) => parseLastMoment(day.trim()),
   ),
   addresses: addressesField,
   requestsPerSecond: limitField,
@@ -73,7 +73,7 @@ export async function create(context: KeyContext, { values, typed }: Form<typeof
     userId: holderId,
     name,
     permissions,
-    lifeDays: readLifeDays(expiry),
+    lifeDays: parseLifeDays(expiry),
     expiresAt: expiry === ON_A_DAY.value ? expiryDate : undefined,
     environment,
     cell,
@@ -95,8 +95,8 @@ export async function create(context: KeyContext, { values, typed }: Form<typeof
 }
 
 /** The end of a day in UTC. Text that is not a day gives an invalid Date, which the service refuses. */
-function readLastMoment(text: string): Date {
-  return new Date((readDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
+function parseLastMoment(text: string): Date {
+  return new Date((parseDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
 /** `refused`: the form was refused, and is shown again. */

@@ -7,7 +7,7 @@ import { formatCount, formatNumber } from '../../domain/text.ts';
 import { formatDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
-import { readAddresses } from '../../service/keys/key-rules.ts';
+import { parseAddresses } from '../../service/keys/key-rules.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { findRestrictedKey } from '../../store/keys/api-keys.ts';
 import { extraValue, lines, type Option, text, withParser } from '../forms/fields.ts';
@@ -44,7 +44,7 @@ export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
 export const LIFE_LABEL = 'Expiry';
 
 /** The number of days, or null for "never". Anything else is NaN, which the service refuses. */
-export function readLifeDays(text: string): number | null {
+export function parseLifeDays(text: string): number | null {
   if (text === NEVER.value) return null;
   return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
 }
@@ -71,11 +71,11 @@ export const limitField = withParser(
       `A limit of its own, 1 to ${formatNumber(highestKeyLimit(limitsOf(limits, dashboard.requestLimits)))}. Leave it empty for the limit of your organization.`,
     attributes: html`class="short" inputmode="numeric" maxlength="9" autocomplete="off"`,
   }),
-  readLimit,
+  parseLimit,
 );
 
 /** `null` for an empty text. Any other text that is no integer is NaN, which the service refuses. */
-function readLimit(text: string): number | null {
+function parseLimit(text: string): number | null {
   const trimmed = text.trim().replaceAll(',', '');
   if (trimmed === '') return null;
   return /^\d{1,7}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
@@ -110,7 +110,7 @@ export async function usedAddresses(
 }
 
 function missingIn(text: string, used: readonly UsedNetwork[]): readonly string[] {
-  const list = readAddresses(text);
+  const list = parseAddresses(text);
   const networks = used.map(({ network }) => network);
   return list.kind === 'valid' && list.value.length > 0 ? networksOutside(list.value, networks) : networks;
 }

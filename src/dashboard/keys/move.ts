@@ -69,7 +69,7 @@ async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> |
     fields: MOVE_FORM,
     problem: refused?.problem ?? null,
     show: async (key, access) => {
-      const integrations = await choicesOf(context, access);
+      const integrations = await listChoices(context, access);
       if (integrations.length === 0) return { words: noIntegration(context) };
       const filled = refused ?? { typed: { integration: '', name: key.name }, problem: null };
       return {
@@ -82,7 +82,7 @@ async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> |
 }
 
 /** The integrations for which the actor may create keys, too. */
-async function choicesOf({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
+async function listChoices({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
   const all = await listIntegrationsForChoice(dashboard.db, actor);
   return all.filter(({ role }) => mayTakeKeysOf(actor.role, role) || mayTakeKeysOfOwned(actor.role, role, policy));
 }

@@ -25,7 +25,7 @@ import {
   defaultLife,
   LIFE_LABEL,
   lifeOptions,
-  readLifeDays,
+  parseLifeDays,
   takeButton,
   usedAddresses,
 } from './fields.ts';
@@ -43,7 +43,7 @@ export const ROTATE_FORM = {
       hint: (props: RotateProps) => `When the new key expires.${whyNotKept(props)}`,
       options: (props: RotateProps) => expiryOptions(props),
     }),
-    (text) => (text === '' || text === KEEP ? undefined : readLifeDays(text)),
+    (text) => (text === '' || text === KEEP ? undefined : parseLifeDays(text)),
   ),
   addresses: optional(addressesField),
   keyName: keyNameField,

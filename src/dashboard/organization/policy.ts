@@ -4,7 +4,7 @@ import { limitsOf } from '../../domain/keys/request-limits.ts';
 import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { countAllKeys } from '../../service/keys/organization-keys.ts';
-import { getPolicy, updateNoticeSettings, updatePolicy } from '../../service/organizations/policy.ts';
+import { changeNoticeSettings, changePolicy, getPolicy } from '../../service/organizations/policy.ts';
 import type { OrganizationRecord } from '../../store/organizations/organizations.ts';
 import { box, text, withParser } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
@@ -32,7 +32,7 @@ export const POLICY_FORM = {
   }),
   maxKeyLifeDays: withParser(
     dayField({ label: 'Longest life of a key', hint: `In days, 1 to ${MAX_LIFE_DAYS}.`, isRequired: true }),
-    readDays,
+    parseDays,
   ),
   allowsUnendingKeys: box({
     label: 'Allow keys without an expiry',
@@ -52,7 +52,7 @@ export const NOTICE_FORM = {
       hint: `In days, ${MIN_UNUSED_DAYS} to ${MAX_UNUSED_DAYS}; empty: never. Charter then revokes a key that was not used for so long, or was never used since its creation. Its holder is told 30 days, 7 days and a day before. No key ends within ${UNUSED_GRACE_DAYS} days after this is switched on or shortened.`,
       isRequired: false,
     }),
-    (days) => (days.trim() === '' ? null : readDays(days)),
+    (days) => (days.trim() === '' ? null : parseDays(days)),
   ),
   tellsNewNetworks: box({
     label: 'Mail about new networks',
@@ -66,7 +66,7 @@ export async function showPolicy(context: SignedInContext): Promise<View> {
 }
 
 export async function savePolicy(context: SignedInContext, { values, typed }: Form<typeof POLICY_FORM>): Promise<View> {
-  const outcome = await updatePolicy(context.dashboard.db, context.actor, values);
+  const outcome = await changePolicy(context.dashboard.db, context.actor, values);
   if (outcome.kind !== 'done') return policyPage(context, { policy: { problem: problemOf(outcome), typed } });
   return redirect(`${ORGANIZATION_URL}?done=saved`);
 }
@@ -75,13 +75,13 @@ export async function saveNoticeSettings(
   context: SignedInContext,
   { values, typed }: Form<typeof NOTICE_FORM>,
 ): Promise<View> {
-  const outcome = await updateNoticeSettings(context.dashboard.db, context.actor, values);
+  const outcome = await changeNoticeSettings(context.dashboard.db, context.actor, values);
   if (outcome.kind !== 'done') return policyPage(context, { notices: { problem: problemOf(outcome), typed } });
   return redirect(`${ORGANIZATION_URL}?done=notices`);
 }
 
 /** `NaN` for any other text. */
-function readDays(text: string): number {
+function parseDays(text: string): number {
   const days = text.trim();
   return /^\d{1,5}$/.test(days) ? Number(days) : Number.NaN;
 }

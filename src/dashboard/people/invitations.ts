@@ -102,7 +102,7 @@ export async function setEmail(context: SignedInContext, { values, typed }: Form
 
 /** `refused`: why the form was refused, and what it sent. */
 async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
-  const user = await listInvited(context);
+  const user = await findInvitedUser(context);
   if (user === null)
     return refused === null ? redirect(userUrl(userIdOf(context))) : userPage(context, refused.problem);
   const url = userUrl(user.id);
@@ -117,7 +117,7 @@ ${actionForm(context, { action: userUrl(user.id, 'email'), fields: Object.values
 }
 
 export async function showWithdrawal(context: SignedInContext): Promise<View> {
-  const user = await listInvited(context);
+  const user = await findInvitedUser(context);
   if (user === null) return redirect(userUrl(userIdOf(context)));
   const url = userUrl(user.id);
   const title = `Withdraw the invitation of ${user.name}`;
@@ -139,7 +139,7 @@ export async function withdraw(context: SignedInContext): Promise<View> {
 }
 
 /** The user in the path; `null` if the user has accepted the invitation. */
-async function listInvited(context: SignedInContext): Promise<FoundUser | null> {
+async function findInvitedUser(context: SignedInContext): Promise<FoundUser | null> {
   const user = await getManagedUser(context);
   return user.hasAccepted ? null : user;
 }

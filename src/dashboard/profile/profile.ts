@@ -3,7 +3,7 @@ import { passwordCharacters } from '../../domain/people/password.ts';
 import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
-import { findOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/sign-in-ways.ts';
+import { getOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/sign-in-ways.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
@@ -61,7 +61,7 @@ export async function showProfile(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const { hasSecondFactor } = actor;
   const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
-  const ways = await findOwnWaysIn(dashboard.db, actor);
+  const ways = await getOwnWaysIn(dashboard.db, actor);
   const passkeys = await listPasskeys(dashboard.db, actor);
   const { name: role, meaning } = ROLE_WORDS[actor.role];
   const main = html`${profileHead('details')}${doneNotice(DONE.get(query.get('done') ?? '')?.(actor))}
@@ -122,7 +122,7 @@ export async function changeOwnPassword(
   const { dashboard, actor, token } = context;
   const outcome = await changePassword(dashboard.db, actor, { ...values, token });
   if (outcome.kind !== 'session-renewed') {
-    const { hasPassword } = await findOwnWaysIn(dashboard.db, actor);
+    const { hasPassword } = await getOwnWaysIn(dashboard.db, actor);
     return passwordPage(context, { hasPassword, problem: problemOf(outcome) });
   }
   return redirect(`${PROFILE_URL}?done=password`, { cookies: [sessionCookie(outcome.token, dashboard.isHttps)] });
@@ -149,7 +149,7 @@ ${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
 /** Shows a page about the password or the second factor only to people whose organization accepts passwords. */
 export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
   return async (context: SignedInContext): Promise<View> => {
-    const ways = await findOwnWaysIn(context.dashboard.db, context.actor);
+    const ways = await getOwnWaysIn(context.dashboard.db, context.actor);
     if (ways.mayUsePassword) return get(context, ways);
     const link = { name: 'Go to My profile', href: PROFILE_URL };
     return errorPage(context, { status: 409, title: 'Single sign-on is required', message: NO_PASSWORD, link });

@@ -2,7 +2,7 @@ import { PROOF_MINUTES } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { optionsForProof } from '../../service/sign-in/passkeys/use-passkey.ts';
-import { findWaysToProve } from '../../service/sign-in/prove.ts';
+import { getWaysToProve } from '../../service/sign-in/prove.ts';
 import { hiddenField, nextField, optional, password, secondFactorCode } from '../forms/fields.ts';
 import { fieldsOf, problemSummary } from '../forms/form.ts';
 import { PROFILE_URL, PROOF_OPTIONS_URL, PROVIDER_PROOF_URL, SIGN_OUT_URL } from '../http/addresses.ts';
@@ -52,7 +52,7 @@ type Props = {
 export async function proofPage(context: SignedInContext, { purpose, sealed, problem }: Props): Promise<View> {
   const { actor, dashboard, formToken, path } = context;
   const title = 'Confirm that it is you';
-  const ways = await findWaysToProve(dashboard.db, actor);
+  const ways = await getWaysToProve(dashboard.db, actor);
   const action = askedUrl(context);
   const fields = fieldsOf(PROOF_FORM, { typed: { sealedForm: sealed }, problem });
   const main = html`${head({ title, lead: html`<span class="breakable">You are about to ${purpose}.</span>` })}

@@ -9,7 +9,7 @@ import {
   askedUrl,
   contextOf,
   type Dashboard,
-  findVisitor,
+  getVisitor,
   type RequestContext,
   type SignedInContext,
 } from '../http/request-context.ts';
@@ -71,7 +71,7 @@ export function signedInRoutes(dashboard: Dashboard, pages: readonly SignedInPag
     isPublic: false,
     enter: async (context, page) => {
       const allowedDuringMove = page.postsDuringMove === true && context.method === 'POST';
-      const visitor = await findVisitor(context, { allowedDuringMove });
+      const visitor = await getVisitor(context, { allowedDuringMove });
       if (visitor.kind === 'signed-in') return { kind: 'admitted', context: visitor.context };
       await dashboard.throttle(context.auditSource.ip);
       return { kind: 'sent-away', view: redirect(signInUrl(context, page, visitor.end)) };

@@ -1,11 +1,11 @@
 import { type Html, html } from '../../html/html.ts';
 import type { Conflict, Done } from '../../service/outcome.ts';
 import {
-  changeWebhookContent,
-  disableWebhookByUser,
-  enableWebhookEndpoint,
-  getWebhook,
-  removeWebhookEndpoint,
+  changeEndpoint,
+  disableEndpointByUser,
+  enableEndpoint,
+  getEndpoint,
+  removeEndpoint,
 } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
@@ -22,7 +22,7 @@ import { CONTENT_FIELDS } from './create.ts';
 // Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
 
 async function readEndpoint(context: SignedInContext): Promise<WebhookEndpointDetails> {
-  return getWebhook(context.dashboard.db, context.actor, endpointIdOf(context));
+  return getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context));
 }
 
 type Confirmation = { readonly title: string; readonly content: Html; readonly problem?: Problem | null };
@@ -62,7 +62,7 @@ export async function change(context: SignedInContext, { values, typed }: Form<t
   const endpointId = endpointIdOf(context);
   const { actor, dashboard } = context;
   const request = { endpointId, ...values, targets: dashboard.webhooks };
-  const outcome = await changeWebhookContent(dashboard.db, actor, request);
+  const outcome = await changeEndpoint(dashboard.db, actor, request);
   if (outcome.kind === 'invalid') return changePage(context, { problem: problemOf(outcome), typed });
   return redirect(`${endpointUrl(endpointId)}?done=changed`);
 }
@@ -77,13 +77,13 @@ ${actionForm(context, { action: endpointUrl(endpoint.id, 'disable'), button: 'Di
 
 export async function disable(context: SignedInContext): Promise<View> {
   const endpointId = endpointIdOf(context);
-  const outcome = await disableWebhookByUser(context.dashboard.db, context.actor, { endpointId });
+  const outcome = await disableEndpointByUser(context.dashboard.db, context.actor, { endpointId });
   return toEndpoint(context, outcome, 'disabled');
 }
 
 export async function enable(context: SignedInContext): Promise<View> {
   const endpointId = endpointIdOf(context);
-  const outcome = await enableWebhookEndpoint(context.dashboard.db, context.actor, { endpointId });
+  const outcome = await enableEndpoint(context.dashboard.db, context.actor, { endpointId });
   return toEndpoint(context, outcome, 'enabled');
 }
 
@@ -103,6 +103,6 @@ ${actionForm(context, { action: endpointUrl(endpoint.id, 'delete'), button: 'Del
 }
 
 export async function remove(context: SignedInContext): Promise<View> {
-  await removeWebhookEndpoint(context.dashboard.db, context.actor, { endpointId: endpointIdOf(context) });
+  await removeEndpoint(context.dashboard.db, context.actor, { endpointId: endpointIdOf(context) });
   return redirect(`${WEBHOOKS_URL}?done=deleted`);
 }

@@ -5,7 +5,7 @@ import {
   MAX_URL_CHARACTERS,
 } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
-import { createWebhookEndpoint, listWebhooks } from '../../service/webhooks/endpoints.ts';
+import { createEndpoint, listEndpoints } from '../../service/webhooks/endpoints.ts';
 import { boxes, formId, text } from '../forms/fields.ts';
 import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
@@ -43,7 +43,7 @@ export async function createWebhook(
   { values, typed }: Form<typeof CREATE_FORM>,
 ): Promise<View> {
   const { dashboard, actor } = context;
-  const outcome = await createWebhookEndpoint(dashboard.db, actor, { ...values, targets: dashboard.webhooks });
+  const outcome = await createEndpoint(dashboard.db, actor, { ...values, targets: dashboard.webhooks });
   switch (outcome.kind) {
     case 'issued':
       return secretPage(context, outcome);
@@ -58,7 +58,7 @@ export async function createWebhook(
 async function newWebhookPage(context: SignedInContext, filled: Filled<typeof CREATE_FORM>): Promise<View> {
   const { actor, dashboard } = context;
   const { problem } = filled;
-  const { length: count } = await listWebhooks(dashboard.db, actor);
+  const { length: count } = await listEndpoints(dashboard.db, actor);
   const title = 'Add a webhook endpoint';
   const main = html`${head({ title, up: { name: 'Webhooks', href: WEBHOOKS_URL }, lead: 'You see the secret for its signatures once, on the next page.' })}
 ${problemSummary(problem, CREATE_FORM)}

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type DeliveryListPage, listDeliveries } from '../../service/webhooks/deliveries.ts';
-import { getWebhook } from '../../service/webhooks/endpoints.ts';
+import { getEndpoint } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { ListedWebhookDelivery } from '../../store/webhooks/webhook-history.ts';
 import { deliveryUrl, endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
@@ -48,7 +48,7 @@ export async function showWebhook(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const endpointId = endpointIdOf(context);
-  const endpoint = await getWebhook(dashboard.db, actor, endpointId);
+  const endpoint = await getEndpoint(dashboard.db, actor, endpointId);
   const deliveries = await listDeliveries(dashboard.db, actor, { endpointId, after, before });
   const main = html`${head({
     title: breakable(hostOf(endpoint)),

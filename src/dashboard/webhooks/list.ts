@@ -2,7 +2,7 @@ import { mayGovern } from '../../domain/people/role.ts';
 import { MAX_ENDPOINTS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon, WEBHOOK_ICON } from '../../html/icons.ts';
-import { listWebhooks } from '../../service/webhooks/endpoints.ts';
+import { listEndpoints } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -17,7 +17,7 @@ import { hostOf, pathOf } from './context.ts';
 /** The webhook endpoints of the organization, at most ten. */
 export async function showWebhooks(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
-  const endpoints = await listWebhooks(dashboard.db, actor);
+  const endpoints = await listEndpoints(dashboard.db, actor);
   const main = html`${organizationHead('webhooks', actor)}
 ${doneNotice(query.get('done') === 'deleted' ? 'The endpoint and its deliveries are deleted.' : undefined)}
 ${endpoints.length === 0 ? noEndpoints(context) : endpointList(context, endpoints, now)}`;

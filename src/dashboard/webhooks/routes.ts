@@ -1,5 +1,5 @@
 import { mayGovern, maySeeWebhooks } from '../../domain/people/role.ts';
-import { getWebhook } from '../../service/webhooks/endpoints.ts';
+import { getEndpoint } from '../../service/webhooks/endpoints.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -17,7 +17,7 @@ const ENDPOINT = ':endpointId';
 const MESSAGE = ':messageId';
 
 const nameOf = async (context: SignedInContext) =>
-  hostOf(await getWebhook(context.dashboard.db, context.actor, endpointIdOf(context)));
+  hostOf(await getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context)));
 
 /** Managers see the webhooks; only administrators change them. */
 export const webhookPages: readonly SignedInPage[] = [

@@ -1,6 +1,6 @@
 import { PREVIOUS_SECRET_HOURS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
-import { getWebhook, rotateWebhookSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
+import { getEndpoint, rotateEndpointSecret, type WebhookSecretIssued } from '../../service/webhooks/endpoints.ts';
 import { ONE_TIME_FORM } from '../forms/fields.ts';
 import { type Form, fieldsOf } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
@@ -30,7 +30,7 @@ ${facts([{ name: 'Environment', value: environmentBadge(context.dashboard.enviro
 
 export async function showRotateSecret(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now } = context;
-  const endpoint = await getWebhook(dashboard.db, actor, endpointIdOf(context));
+  const endpoint = await getEndpoint(dashboard.db, actor, endpointIdOf(context));
   const url = endpointUrl(endpoint.id);
   const { previousSecretUntil } = endpoint;
   const title = 'Rotate the secret';
@@ -50,7 +50,7 @@ ${actionForm(context, { action: endpointUrl(endpoint.id, 'rotate'), fields: fiel
 export async function rotateSecret(context: SignedInContext, { values }: Form<typeof ONE_TIME_FORM>): Promise<View> {
   const { actor, dashboard, now } = context;
   const endpointId = endpointIdOf(context);
-  const outcome = await rotateWebhookSecret(dashboard.db, actor, { endpointId, ...values, now });
+  const outcome = await rotateEndpointSecret(dashboard.db, actor, { endpointId, ...values, now });
   if (outcome.kind === 'issued') return secretPage(context, outcome);
   return alreadySentPage(context, 'webhook-secret', { name: 'See the endpoint', href: endpointUrl(endpointId) });
 }

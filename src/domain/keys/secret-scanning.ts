@@ -13,14 +13,14 @@ export function parseScannerKeys(text: string): ScannerKeys | null {
   const keys = new Map<string, KeyObject>();
   for (const each of text.split(',')) {
     const [, identifier = '', encoded = ''] = /^\s*([\w-]+):([A-Za-z0-9+/]+={0,2})\s*$/.exec(each) ?? [];
-    const key = readKey(encoded);
+    const key = parsePublicKey(encoded);
     if (key === null) return null;
     keys.set(identifier, key);
   }
   return keys;
 }
 
-function readKey(encoded: string): KeyObject | null {
+function parsePublicKey(encoded: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'spki' });
     return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;

@@ -8,7 +8,7 @@ import { isId } from '../../domain/text.ts';
 import { lockOrganization } from '../../store/organizations/organizations.ts';
 import {
   countAdministrators,
-  findWaysIn,
+  getWaysIn,
   type LockedHolder,
   type LockedUser,
   lockHolders,
@@ -108,7 +108,7 @@ export async function checkReplaceable(
   scope: OrganizationScope,
   user: LockedUser,
 ): Promise<Conflict | null> {
-  const isLast = (await isLastAdministrator(tx, scope, user)) && canSignIn(await findWaysIn(tx, scope, user.id));
+  const isLast = (await isLastAdministrator(tx, scope, user)) && canSignIn(await getWaysIn(tx, scope, user.id));
   return isLast
     ? conflict(`${lastOne(user)} Make somebody else an administrator first.`)
     : checkBreakGlass(tx, scope, user);
@@ -120,7 +120,7 @@ export async function checkUnlinking(
   scope: OrganizationScope,
   user: LockedUser,
 ): Promise<Conflict | null> {
-  const ways = await findWaysIn(tx, scope, user.id);
+  const ways = await getWaysIn(tx, scope, user.id);
   if (!ways.isLinked || canSignIn({ ...ways, isLinked: false }) || !(await isLastAdministrator(tx, scope, user)))
     return null;
   return conflict(`${lastOne(user)} ${REMEDY}`);

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
-import { findSsoEnforcement, findWaysIn } from '../../store/people/users.ts';
+import { findSsoEnforcement, getWaysIn } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 import { PROVIDER_WAYS } from '../sign-in/ways.ts';
@@ -24,7 +24,7 @@ export type SingleSignOnRequired = {
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
 /** How a user may sign in; `userId` is `null` for a person without an account. */
-export async function findSignInWay(
+export async function getSignInWay(
   tx: Transaction,
   scope: OrganizationScope,
   userId: string | null,
@@ -40,7 +40,7 @@ export async function isSingleSignOnRequired(
   { scope }: Actor,
   userId: string | null,
 ): Promise<boolean> {
-  return (await findSignInWay(prisma, scope, userId)) === 'single-sign-on';
+  return (await getSignInWay(prisma, scope, userId)) === 'single-sign-on';
 }
 
 export type OwnWaysIn = WaysIn & {
@@ -49,8 +49,8 @@ export type OwnWaysIn = WaysIn & {
 };
 
 /** The actor's own ways to sign in. */
-export async function findOwnWaysIn(db: Database, actor: Actor): Promise<OwnWaysIn> {
-  const ways = await findWaysIn(db.prisma, actor.scope, actor.userId);
+export async function getOwnWaysIn(db: Database, actor: Actor): Promise<OwnWaysIn> {
+  const ways = await getWaysIn(db.prisma, actor.scope, actor.userId);
   return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };
 }
 
@@ -65,7 +65,7 @@ export async function checkPasswordAllowed(
   scope: OrganizationScope,
   userId: string,
 ): Promise<Conflict | null> {
-  const way = await findSignInWay(tx, scope, userId);
+  const way = await getSignInWay(tx, scope, userId);
   return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
@@ -86,8 +86,8 @@ export async function checkDomainOfUser(
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },
 ): Promise<Conflict | null> {
-  if ((await findSignInWay(tx, scope, id)) !== 'single-sign-on') return null;
-  if ((await findWaysIn(tx, scope, id)).isLinked) return null;
+  if ((await getSignInWay(tx, scope, id)) !== 'single-sign-on') return null;
+  if ((await getWaysIn(tx, scope, id)).isLinked) return null;
   const foreign = await explainForeignDomain(tx, scope, email);
   return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
 }
@@ -107,7 +107,7 @@ export async function checkBreakGlass(
   scope: OrganizationScope,
   { id, email }: { readonly id: string; readonly email: string },
 ): Promise<Conflict | null> {
-  const way = await findSignInWay(tx, scope, id);
+  const way = await getSignInWay(tx, scope, id);
   return way === 'break-glass'
     ? conflict(
         `${shownEmail(email)} is the break-glass administrator. Choose another one under Organization, Sign-in first.`,

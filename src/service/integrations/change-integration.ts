@@ -136,7 +136,7 @@ async function readRequest(
   const description = catchInvalid(() =>
     parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
   );
-  const role = catchInvalid(() => readIntegrationRole(request.role));
+  const role = catchInvalid(() => parseIntegrationRole(request.role));
   const owner = catchInvalid(() => parseEmail(request.owner, 'owner'));
   const noticeEmail = catchInvalid(() =>
     request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
@@ -172,7 +172,7 @@ async function checkOwner(
   return (await findActivePerson(db.prisma, actor.scope, owner.value)) === null ? wrongOwner('owner') : null;
 }
 
-function readIntegrationRole(text: string): IntegrationRole {
+function parseIntegrationRole(text: string): IntegrationRole {
   if (!isIntegrationRole(text)) throw invalidField('role', 'must be member or viewer.');
   return text;
 }

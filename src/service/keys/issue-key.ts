@@ -43,9 +43,9 @@ import {
   type Life,
   lifeUntil,
   limitWords,
+  parseAddresses,
   type RestrictionRequest,
   type Restrictions,
-  readAddresses,
 } from './key-rules.ts';
 import { tellHolder } from './notices.ts';
 
@@ -91,7 +91,7 @@ export async function issueKey(
 ): Promise<KeyIssued | Invalid | Conflict | NameTaken | KeyRefused | AlreadySent> {
   const parsedName = catchInvalid(() => parseName(request.name, { kind: 'key' }));
   const { restrictions } = request;
-  const list = readAddresses(restrictions?.addresses ?? '');
+  const list = parseAddresses(restrictions?.addresses ?? '');
   const addresses = list.kind === 'valid' ? list.value : [];
   const requestsPerSecond = restrictions?.requestsPerSecond ?? null;
   return runAction(db, async (tx) => {

@@ -76,7 +76,7 @@ export function limitWords(requestsPerSecond: number | null): string {
   return requestsPerSecond === null ? 'that of the organization' : formatNumber(requestsPerSecond);
 }
 
-export function readAddresses(text: string): { readonly kind: 'valid'; readonly value: AddressList } | Invalid {
+export function parseAddresses(text: string): { readonly kind: 'valid'; readonly value: AddressList } | Invalid {
   return catchInvalid(() => parseAddressList(text, 'addresses'));
 }
 

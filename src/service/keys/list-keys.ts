@@ -20,7 +20,7 @@ import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/lists.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { noSuchKey } from './key-rules.ts';
 
 export type KeyDetails = ListedKey & {
@@ -161,7 +161,7 @@ async function readPage<Key extends KeyDetails>(
 function positionOf(text: string | null): KeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
-  const createdAt = readInstant(instant);
+  const createdAt = parseInstant(instant);
   return position === null || createdAt === undefined ? null : { createdAt, id: position.id };
 }
 
@@ -206,7 +206,7 @@ export async function getKeyWithRotations(
   if (!isId(keyId)) throw noSuchKey();
   const { keys: rows, usage } = await listKeyRotations(db, actor.scope, { userId, id: keyId, now });
   const asked = rows.find(({ step }) => step === 0);
-  if (asked === undefined) return findMoved(db, actor, { userId, id: keyId });
+  if (asked === undefined) return getMovedKey(db, actor, { userId, id: keyId });
   return {
     kind: 'found',
     ...access,
@@ -217,7 +217,7 @@ export async function getKeyWithRotations(
   };
 }
 
-async function findMoved(db: Database, actor: Actor, key: { userId: string; id: string }): Promise<MovedKey> {
+async function getMovedKey(db: Database, actor: Actor, key: { userId: string; id: string }): Promise<MovedKey> {
   const moved = await findMovedKey(db, actor.scope, key);
   // The former user of a key cannot learn from its old address to where it was moved.
   if (moved === null || (moved.holderOwnerId !== actor.userId && !maySeeKeysOfOthers(actor.role))) throw noSuchKey();

@@ -4,7 +4,7 @@ import { type ActionKind, LIMITED_PER_HOUR, type NoticeKind, ONE_NETWORK_DAYS } 
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { formatCount, isId } from '../../domain/text.ts';
 import { daysUntil, formatInstant } from '../../domain/time.ts';
-import { type CheckedKey, checkDueKeys, endUnusedKeys } from '../../store/keys/key-checks.ts';
+import { type CheckedKey, endUnusedKeys, writeDueKeyNotices } from '../../store/keys/key-checks.ts';
 import {
   type ClaimedNotice,
   claimNoticeMails,
@@ -50,7 +50,7 @@ type Checking = {
 /** Writes the notices of all organizations that are due, and ends the keys that were not used for too long, 500 keys at a time. */
 export async function writeDueNotices(db: Database, { flushUses, signal, onEnded }: Checking): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
-    const checked = await checkDueKeys(db, { limit: KEYS_AT_ONCE });
+    const checked = await writeDueKeyNotices(db, { limit: KEYS_AT_ONCE });
     isLast = checked.length < KEYS_AT_ONCE;
     const over = checked.filter(({ isOver }) => isOver);
     if (over.length === 0) continue;

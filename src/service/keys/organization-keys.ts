@@ -13,11 +13,11 @@ import {
   type OrganizationKeyQuery,
 } from '../../store/keys/key-lists.ts';
 import type { ListedKey } from '../../store/keys/key-row.ts';
-import { findOrganizationUse, type OrganizationUse } from '../../store/keys/key-uses.ts';
+import { type OrganizationUse, sumOrganizationUse } from '../../store/keys/key-uses.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, readInstant, readListPage } from '../list-position.ts';
+import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
 /** Where a page of the list starts or ends. At most one of the two is set. */
@@ -99,7 +99,7 @@ function positionOf(text: string | null): OrganizationKeyPosition | null {
   const position = decodePosition(text);
   const [instant = ''] = position?.parts ?? [];
   if (position === null) return null;
-  const at = instant === '' ? null : readInstant(instant);
+  const at = instant === '' ? null : parseInstant(instant);
   return at === undefined ? null : { at, id: position.id };
 }
 
@@ -115,5 +115,5 @@ const MOST_USED = 10;
 /** Returns the use of all keys of the organization, for an actor who may see them. */
 export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {
   requireRight(actor, 'see keys of others');
-  return findOrganizationUse(db, actor.scope, { now, keys: MOST_USED });
+  return sumOrganizationUse(db, actor.scope, { now, keys: MOST_USED });
 }

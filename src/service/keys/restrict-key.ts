@@ -24,8 +24,8 @@ import {
   explainEndedKey,
   limitWords,
   noSuchKey,
+  parseAddresses,
   type RestrictionRequest,
-  readAddresses,
 } from './key-rules.ts';
 
 export type Restricting = RestrictionRequest & {
@@ -46,7 +46,7 @@ export async function restrictKey(
   { keyId, userId, lockedOut, ...request }: Restricting,
 ): Promise<Done | Invalid | LocksOut | Conflict | KeyRefused> {
   const { scope } = actor;
-  const list = readAddresses(request.addresses);
+  const list = parseAddresses(request.addresses);
   return runAction(db, async (tx) => {
     const authority = await lockForKeyAction(tx, actor, { userId, action: 'restrict' });
     if (authority.kind === 'refused') return authority;

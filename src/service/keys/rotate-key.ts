@@ -28,7 +28,7 @@ import {
   type Life,
   lifeUntil,
   noSuchKey,
-  readAddresses,
+  parseAddresses,
 } from './key-rules.ts';
 import { tellHolder } from './notices.ts';
 
@@ -65,7 +65,7 @@ export function renewalMistakesOf(
   { lifeDays, addresses, now }: Renewal,
 ): Invalid[] {
   const life: Life = { field: 'expiry', lifeDays: lifeDays === undefined ? lifeUntil(key.expiresAt, now) : lifeDays };
-  const list = addresses === undefined ? null : readAddresses(addresses);
+  const list = addresses === undefined ? null : parseAddresses(addresses);
   const kept = list?.kind === 'valid' ? list.value : key.addresses;
   const wrongList =
     list?.kind === 'invalid' ? list : checkAddresses({ permissions: key.permissions, addresses: kept }, policy);
@@ -94,7 +94,7 @@ export async function rotateKey(
   const { scope } = actor;
   const renewed: Life | null = lifeDays === undefined ? null : { field: 'expiry', lifeDays };
   const invalidLife = renewed === null ? null : checkLife(renewed);
-  const list = addresses === undefined ? null : readAddresses(addresses);
+  const list = addresses === undefined ? null : parseAddresses(addresses);
   if (invalidLife !== null || list?.kind === 'invalid') return joinInvalid([invalidLife, list]);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;

@@ -74,18 +74,18 @@ export async function revokeKeyByText(
       'The key is mistyped or incomplete: its checksum is wrong. Check it, or give its prefix.',
     );
   }
-  const id = found.kind === 'whole' ? await findIdOfKey(db, found.key) : await findIdByPrefix(db, found.prefix);
+  const id = found.kind === 'whole' ? await getIdOfKey(db, found.key) : await getIdByPrefix(db, found.prefix);
   return { id, ...(await revokeKeyById(db, id)) };
 }
 
-async function findIdOfKey(db: Database, key: string): Promise<string> {
+async function getIdOfKey(db: Database, key: string): Promise<string> {
   const hash = hashKey(key);
   const found = (await listKeysByHash(db, [hash])).get(hash);
   if (found === undefined) throw new DomainError('not_found', 'There is no such API key.');
   return found.id;
 }
 
-async function findIdByPrefix(db: Database, prefix: string): Promise<string> {
+async function getIdByPrefix(db: Database, prefix: string): Promise<string> {
   const keys = await listKeysByPrefix(db, prefix);
   const [first] = keys;
   if (first === undefined) throw new DomainError('not_found', `There is no API key with the prefix ${prefix}.`);

@@ -75,7 +75,7 @@ export type Archive = {
 export async function readArchive(lines: AsyncIterator<string>): Promise<Archive> {
   const first = await lines.next();
   const text = first.done === true ? '' : first.value;
-  const head = readHead(text);
+  const head = parseHead(text);
   return { head, rows: readRows({ head, firstLine: text }, { [Symbol.asyncIterator]: () => lines }) };
 }
 
@@ -89,7 +89,7 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
     if (end !== null) throw new DamagedError('it goes on after its end');
     const start = ROW.exec(line);
     if (start?.[1] === undefined || !line.endsWith('}')) {
-      end = readLine(line);
+      end = parseLine(line);
       continue;
     }
     hash.update(`${line}\n`);
@@ -108,8 +108,8 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
 const ROW = /^\{"table":"([a-z_]+)","row":/;
 
 /** Throws unless the line is the head of an archive of this format. */
-export function readHead(line: string): ArchiveHead {
-  const head = readLine(line);
+export function parseHead(line: string): ArchiveHead {
+  const head = parseLine(line);
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
@@ -118,7 +118,7 @@ export function readHead(line: string): ArchiveHead {
   return head as unknown as ArchiveHead;
 }
 
-function readLine(line: string): Record<string, unknown> {
+function parseLine(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return { ...value };
@@ -141,7 +141,7 @@ export class DamagedError extends DomainError {
   constructor(why = 'a row cannot be read') {
     super(
       'invalid',
-      `The file is not a whole archive of an organization: ${why}. Nothing was imported or activated. Copy the file again, or have the installation that the organization is from write it again: complete-move writes the same revocations.`,
+      `The file is not a whole archive of an organization: ${why}. Nothing was imported or activated. Copy the file again, export the organization again, or run complete-move again: it writes the same revocations.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { MAX_LIFE_DAYS } from '../../domain/keys/api-key.ts';
 import { MAX_UNUSED_DAYS, MIN_UNUSED_DAYS, type NoticeSettings } from '../../domain/keys/key-notice.ts';
 import type { KeyPolicy } from '../../domain/people/role.ts';
 import { formatCount } from '../../domain/text.ts';
-import { checkKeysSoon } from '../../store/keys/key-checks.ts';
+import { scheduleKeyChecks } from '../../store/keys/key-checks.ts';
 import {
   getOrganization,
   type OrganizationRecord,
@@ -23,7 +23,7 @@ export async function getPolicy(db: Database, actor: Actor): Promise<Organizatio
 }
 
 /** Changes the policy for new keys; existing keys keep their expiry, and stay valid without allowed addresses. */
-export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
+export async function changePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
   const { maxKeyLifeDays } = policy;
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
     return invalid('max_key_life_days', `must be an integer from 1 to ${MAX_LIFE_DAYS}.`);
@@ -41,7 +41,7 @@ export async function updatePolicy(db: Database, actor: Actor, policy: KeyPolicy
  * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. If the time without a use changes,
  * all keys of the organization are checked soon. No key ends within a week after that time was set or shortened.
  */
-export async function updateNoticeSettings(
+export async function changeNoticeSettings(
   db: Database,
   actor: Actor,
   { endsUnusedAfterDays, tellsNewNetworks }: NoticeSettings,
@@ -59,7 +59,7 @@ export async function updateNoticeSettings(
     if (Object.keys(detail).length === 0) return DONE;
     const isShorter = (endsUnusedAfterDays ?? Infinity) < (before.endsUnusedAfterDays ?? Infinity);
     await setNoticeSettings(tx, actor.scope, { ...after, ...(isShorter && { endsUnusedSince: new Date() }) });
-    if (endsUnusedAfterDays !== before.endsUnusedAfterDays) await checkKeysSoon(tx, actor.scope);
+    if (endsUnusedAfterDays !== before.endsUnusedAfterDays) await scheduleKeyChecks(tx, actor.scope);
     await recordAct(tx, actor, { action: 'organization.policy_changed', detail });
     return DONE;
   });

@@ -13,7 +13,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, type Invited, listInvited } from '../../store/unscoped/people.ts';
 import { checkActive, lockToManage } from '../authority/people.ts';
-import { checkDomainOfUser, findSignInWay } from '../authority/sign-in-ways.ts';
+import { checkDomainOfUser, getSignInWay } from '../authority/sign-in-ways.ts';
 import type { Outbox } from '../mail.ts';
 import {
   ALREADY_SENT,
@@ -41,7 +41,7 @@ import {
   replacePassword,
 } from '../sign-in/password.ts';
 import { PROVIDER_WAYS } from '../sign-in/ways.ts';
-import { checkAcceptance, hasAccountAlready } from './invitations.ts';
+import { checkAcceptance, existingAccountConflict } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
 /**
@@ -117,7 +117,7 @@ async function createOwnLink(
       const link = await insertLink(tx, scope, { user, kind: 'password_reset', madeByUserId: null, now });
       const detail = { by: 'somebody who asked for it at the sign-in' };
       await recordAudit(tx, scope, { ...eventOf(link), actorUserId: null, detail, auditSource });
-      const isToProvider = (await findSignInWay(tx, scope, user.id)) === 'single-sign-on';
+      const isToProvider = (await getSignInWay(tx, scope, user.id)) === 'single-sign-on';
       return { ...link, organizationName: (await getOrganization(tx, scope)).name, isToProvider };
     }),
   );
@@ -164,7 +164,7 @@ export async function openLink(db: Database, token: string, now: Date = new Date
   const { kind, name, email, organizationId, organizationName, hasSecondFactor } = link;
   const scope = OrganizationScope.grant(organizationId);
   const admissions = await Promise.all(PROVIDER_WAYS.map((way) => way.canAdmit(db.prisma, scope, email)));
-  const isRequired = (await findSignInWay(db.prisma, scope, link.userId)) === 'single-sign-on';
+  const isRequired = (await getSignInWay(db.prisma, scope, link.userId)) === 'single-sign-on';
   return {
     kind,
     name,
@@ -212,7 +212,7 @@ export async function setPassword(
       const user = users.get(link.userId);
       const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
       if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
-      if ((await findSignInWay(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
+      if ((await getSignInWay(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
       // Without a second factor the password must be longer, and it may have been removed since the page was opened.
       const tooWeakNow = checkPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
       if (tooWeakNow !== null) return tooWeakNow;
@@ -237,7 +237,7 @@ async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O
   try {
     return await accept();
   } catch (error) {
-    if (isUniqueViolation(error)) return hasAccountAlready(email);
+    if (isUniqueViolation(error)) return existingAccountConflict(email);
     throw error;
   }
 }

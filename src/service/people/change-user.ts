@@ -19,7 +19,7 @@ import {
   recordAct,
   runAction,
 } from '../outcome.ts';
-import { readRole } from './people.ts';
+import { parseRole } from './people.ts';
 
 /**
  * Changes the role of a user, whose keys and sessions have its permissions from their next request on. The demotion of an owner of
@@ -30,7 +30,7 @@ export async function changeRole(
   actor: Actor,
   { userId, role, newOwner }: { userId: string; role: string; newOwner?: string | undefined },
 ): Promise<Done | Invalid | Conflict> {
-  const parsedRole = catchInvalid(() => readRole(role));
+  const parsedRole = catchInvalid(() => parseRole(role));
   if (parsedRole.kind === 'invalid') return parsedRole;
   const next = parsedRole.value;
   return runAction(db, async (tx) => {

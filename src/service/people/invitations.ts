@@ -36,7 +36,7 @@ import {
   unlessMoving,
 } from '../outcome.ts';
 import { insertLink, type LinkMade } from '../sign-in/password.ts';
-import { readRole } from './people.ts';
+import { parseRole } from './people.ts';
 
 // Any number of organizations may invite the same e-mail. It becomes that of one account when its owner accepts an invitation. Only
 // a mail to it tells whether it has an account already.
@@ -59,7 +59,7 @@ export async function inviteUser(
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
   const parsedName = catchInvalid(() => parseName(name, { kind: 'person' }));
   const parsedEmail = catchInvalid(() => parseEmail(email));
-  const parsedRole = catchInvalid(() => readRole(role));
+  const parsedRole = catchInvalid(() => parseRole(role));
   if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
     return joinInvalid([parsedName, parsedEmail, parsedRole]);
   const user = {
@@ -204,7 +204,7 @@ export async function checkAcceptance(
 }
 
 /** Tells the owner of the mailbox, who has the link. */
-export function hasAccountAlready(email: string): Conflict {
+export function existingAccountConflict(email: string): Conflict {
   return conflict(
     `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,
   );

@@ -21,11 +21,11 @@ export function mailLink(
 ): void {
   outbox.later(async () => {
     const isTaken = !link.hasAccepted && (await findCredentials(db, link.email)) !== null;
-    await outbox.send(isTaken ? hasAccountMail(link) : linkMail(link));
+    await outbox.send(isTaken ? existingAccountMail(link) : linkMail(link));
   });
 }
 
-function hasAccountMail({ name, email, organizationName }: Omit<MailedLink, 'token'>): Mail {
+function existingAccountMail({ name, email, organizationName }: Omit<MailedLink, 'token'>): Mail {
   const subject = `You are invited to ${organizationName} on Charter`;
   const paragraphs = [
     `${subject}, but ${shownEmail(email)} has an account in another organization already, and an e-mail can have one account only.`,

@@ -65,7 +65,7 @@ export async function getUser(db: Database, actor: Actor, userId: string): Promi
   return user;
 }
 
-export function readRole(role: string): Role {
+export function parseRole(role: string): Role {
   if (!isRole(role)) throw invalidField('role', 'must be administrator, manager, member or viewer.');
   return role;
 }

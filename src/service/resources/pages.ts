@@ -22,7 +22,7 @@ export function listRows<Row extends Stored>(
   table: Table<Row>,
   query: store.RowsQuery<Row>,
 ): Promise<RowPage> {
-  return pageOf(query, (limit) => store.listRows(db, scope, table, { ...query, limit }));
+  return readPage(query, (limit) => store.listRows(db, scope, table, { ...query, limit }));
 }
 
 /** Reads a page of the parent programs. */
@@ -31,11 +31,11 @@ export function listParentPrograms(
   scope: OrganizationScope,
   query: programs.ListQuery,
 ): Promise<RowPage> {
-  return pageOf(query, (limit) => programs.listParentPrograms(db, scope, { ...query, limit }));
+  return readPage(query, (limit) => programs.listParentPrograms(db, scope, { ...query, limit }));
 }
 
 /** Reads one row more than the page shows, which tells whether there is a next page. */
-async function pageOf(
+async function readPage(
   { limit }: Pick<store.PageQuery, 'limit'>,
   read: (limit: number) => Promise<store.ListPage>,
 ): Promise<RowPage> {

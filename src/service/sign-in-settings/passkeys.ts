@@ -13,7 +13,7 @@ import {
   renamePasskey as renameStored,
   type StoredPasskey,
 } from '../../store/people/passkeys.ts';
-import { findWaysIn } from '../../store/people/users.ts';
+import { getWaysIn } from '../../store/people/users.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { checkBreakGlass } from '../authority/sign-in-ways.ts';
@@ -28,7 +28,7 @@ import {
   recordAct,
   runAction,
 } from '../outcome.ts';
-import { creationOptions, readRegistration, verifyRegistration } from '../sign-in/passkeys/ceremony.ts';
+import { creationOptions, parseRegistration, verifyRegistration } from '../sign-in/passkeys/ceremony.ts';
 import {
   type Asking,
   type GivenPasskey,
@@ -92,7 +92,7 @@ export async function addPasskey(
   // The name is checked first, so that a mistake in it does not use up the challenge.
   const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
-  const response = readRegistration(credential);
+  const response = parseRegistration(credential);
   const challenge = response?.clientData.challenge ?? '';
   const spent = await spendChallenge(db, { challenge, browser, purpose: 'registration', now });
   const verified = response === null || spent === null ? null : await verifyRegistration(response, relyingParty);
@@ -159,7 +159,7 @@ export async function removePasskey(
     await lockOrganization(tx, scope);
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);
-    const { hasPassword, isLinked, passkeys } = await findWaysIn(tx, scope, userId);
+    const { hasPassword, isLinked, passkeys } = await getWaysIn(tx, scope, userId);
     if (!hasPassword && !isLinked && passkeys === 1)
       return conflict('This passkey is your only way to sign in. Add another one first.');
     const refusal = passkeys === 1 ? await checkBreakGlass(tx, scope, { id: userId, email: actor.email }) : null;

@@ -1,13 +1,13 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
 import { recordProof } from '../../store/people/sessions.ts';
-import { changeUser, findPasswordHash, findWaysIn } from '../../store/people/users.ts';
+import { changeUser, findPasswordHash, getWaysIn } from '../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
-import { findSignInWay, type SignInWay } from '../authority/sign-in-ways.ts';
+import { getSignInWay, type SignInWay } from '../authority/sign-in-ways.ts';
 import { type Invalid, invalid, type RateLimited, recordAct } from '../outcome.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from './attempt-limits.ts';
-import { readAssertion } from './passkeys/ceremony.ts';
+import { parseAssertion } from './passkeys/ceremony.ts';
 import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from './passkeys/use-passkey.ts';
 import { verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
@@ -37,9 +37,9 @@ type Proving = {
 };
 
 /** Returns how the actor can prove who they are. A password proves nothing if single sign-on is required. */
-export async function findWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
-  const ways = await findWaysIn(prisma, scope, userId);
-  const way = await findSignInWay(prisma, scope, userId);
+export async function getWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
+  const ways = await getWaysIn(prisma, scope, userId);
+  const way = await getSignInWay(prisma, scope, userId);
   return { ...ways, hasPassword: ways.hasPassword && isPasswordEnough(way, ways) };
 }
 
@@ -66,7 +66,7 @@ async function proveByPassword(
   { given, token, now }: Proving & { given: GivenPassword },
 ): Promise<Proven | Invalid | RateLimited> {
   const { ip } = actor.auditSource;
-  const { hasSecondFactor } = await findWaysIn(db.prisma, actor.scope, actor.userId);
+  const { hasSecondFactor } = await getWaysIn(db.prisma, actor.scope, actor.userId);
   const attempts: Attempt[] = [
     { at: 'password', account: actor.email, ip },
     ...(hasSecondFactor ? [{ at: 'second-factor', account: actor.userId, ip } as const] : []),
@@ -79,7 +79,7 @@ async function proveByPassword(
   const isRight = await verifyPassword(passwordHash, given.password);
   const outcome = await transaction(db, async (tx): Promise<Proven | Invalid> => {
     const user = await lockActor(tx, actor);
-    const way = await findSignInWay(tx, actor.scope, user.id);
+    const way = await getSignInWay(tx, actor.scope, user.id);
     const refuse = async (detail: Record<string, string>, refusal: Invalid) => {
       await recordAct(tx, actor, failureOf(actor, detail));
       return refusal;
@@ -105,7 +105,7 @@ async function proveByPasskey(
   { given, token, now }: Proving & { given: Extract<GivenProof, { kind: 'passkey' }> },
 ): Promise<Proven | Invalid | RateLimited> {
   const { scope, userId, auditSource } = actor;
-  const response = readAssertion(given.credential);
+  const response = parseAssertion(given.credential);
   const attempt = { at: 'passkey', account: response?.credentialId ?? '', ip: auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;

@@ -9,7 +9,7 @@ import { recordUnknownEmail } from '../../store/people/sign-in-failures.ts';
 import { changeUser, lockUser } from '../../store/people/users.ts';
 import { type Database, transaction } from '../../store/sql/database.ts';
 import { type Credentials, findCredentials, findSessionByHash } from '../../store/unscoped/people.ts';
-import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/sign-in-ways.ts';
+import { getSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../authority/sign-in-ways.ts';
 import { type RateLimited, unlessMoving } from '../outcome.ts';
 import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from './attempt-limits.ts';
 import { insertLink, verifyPassword } from './password.ts';
@@ -91,7 +91,7 @@ async function accept(
     const user = await lockUser(tx, scope, found.userId);
     if (user === null || user.passwordHash !== found.passwordHash) return refusalOf(WRONG, WHY.changed);
     if (user.deactivatedAt !== null) return refusalOf(WRONG, WHY.deactivated);
-    const way = await findSignInWay(tx, scope, user.id);
+    const way = await getSignInWay(tx, scope, user.id);
     if (way === 'single-sign-on') {
       const { organizationId } = scope;
       return refusalOf({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
@@ -156,7 +156,7 @@ export async function giveSecondFactor(
   const result = await transaction(db, async (tx): Promise<SecondFactorResult> => {
     const user = await lockUser(tx, scope, half.userId);
     if (user === null || user.deactivatedAt !== null || user.totpSince === null) return { kind: 'ended' };
-    const way = await findSignInWay(tx, scope, user.id);
+    const way = await getSignInWay(tx, scope, user.id);
     if (way === 'single-sign-on') return { kind: 'ended' };
     const spent = spendCode(user, { keyring: db.keyring, code, now });
     if (spent === null) {
@@ -213,7 +213,7 @@ export type SessionState =
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
 /** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
-export async function findSession(
+export async function getSessionState(
   db: Database,
   token: string,
   auditSource: AuditSource,

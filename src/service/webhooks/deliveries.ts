@@ -72,11 +72,11 @@ export async function getDelivery(
     ? await findWebhookDelivery(db, actor.scope, { endpointId, messageId, withBodies })
     : null;
   if (delivery === null) throw noSuchDelivery();
-  return { ...delivery, body: await bodyOf(db, actor, delivery) };
+  return { ...delivery, body: await readBody(db, actor, delivery) };
 }
 
 /** The body that was sent. A test event is created from its delivery again; other events are read as the API returns them. */
-async function bodyOf(db: Database, { scope }: Actor, delivery: WebhookDelivery): Promise<string | null> {
+async function readBody(db: Database, { scope }: Actor, delivery: WebhookDelivery): Promise<string | null> {
   if (delivery.isTest) return testEventBody(delivery);
   return (await findEvent(db, scope, delivery.messageId))?.json ?? null;
 }

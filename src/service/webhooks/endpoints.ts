@@ -43,12 +43,12 @@ import {
   runAction,
 } from '../outcome.ts';
 
-export async function listWebhooks(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
+export async function listEndpoints(db: Database, actor: Actor): Promise<readonly WebhookEndpointDetails[]> {
   requireRight(actor, 'see webhooks');
   return listWebhookEndpoints(db, actor.scope);
 }
 
-export async function getWebhook(db: Database, actor: Actor, endpointId: string): Promise<WebhookEndpointDetails> {
+export async function getEndpoint(db: Database, actor: Actor, endpointId: string): Promise<WebhookEndpointDetails> {
   requireRight(actor, 'see webhooks');
   const endpoint = isId(endpointId) ? await findWebhookEndpoint(db, actor.scope, endpointId) : null;
   if (endpoint === null) throw noSuchEndpoint();
@@ -59,7 +59,7 @@ export async function getWebhook(db: Database, actor: Actor, endpointId: string)
 export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };
 
 /** Adds an enabled endpoint. The limit of ten holds under concurrent creations. */
-export async function createWebhookEndpoint(
+export async function createEndpoint(
   db: Database,
   actor: Actor,
   { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
@@ -76,7 +76,7 @@ export async function createWebhookEndpoint(
         `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
       );
     const id = newId();
-    const secret = createWebhookSecret(db, { organizationId: scope.organizationId, id });
+    const secret = mintEndpointSecret(db, { organizationId: scope.organizationId, id });
     await insertWebhookEndpoint(tx, scope, {
       id,
       url: content.url,
@@ -105,7 +105,7 @@ function readContent(
 }
 
 /** Changes an endpoint. The same content changes nothing. With another URL, the failures of the former one no longer count. */
-export async function changeWebhookContent(
+export async function changeEndpoint(
   db: Database,
   actor: Actor,
   {
@@ -142,7 +142,7 @@ export async function changeWebhookContent(
 }
 
 /** Disables an endpoint. It gets no new deliveries, and those that are pending wait until it is enabled. */
-export async function disableWebhookByUser(
+export async function disableEndpointByUser(
   db: Database,
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
@@ -159,7 +159,7 @@ export async function disableWebhookByUser(
 }
 
 /** Enables an endpoint. Its pending deliveries are attempted when they are due, and failures count from now on. */
-export async function enableWebhookEndpoint(
+export async function enableEndpoint(
   db: Database,
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
@@ -181,7 +181,7 @@ const ROWS_AT_ONCE = 5000;
  * Deletes the endpoint with its deliveries. They may be more than one transaction can delete in time, so most of them are deleted
  * before. A failure in between leaves an endpoint with fewer deliveries.
  */
-export async function removeWebhookEndpoint(
+export async function removeEndpoint(
   db: Database,
   actor: Actor,
   { endpointId }: { readonly endpointId: string },
@@ -211,7 +211,7 @@ export type WebhookSecretIssued = {
 };
 
 /** Creates a secret, encrypted for an endpoint, and as text for people. */
-export function createWebhookSecret(
+export function mintEndpointSecret(
   { keyring }: Pick<Database, 'keyring'>,
   endpoint: { organizationId: string; id: string },
 ) {
@@ -223,7 +223,7 @@ export function createWebhookSecret(
  * Gives the endpoint a new secret. Deliveries are signed with both the new and the previous secret for 24 hours, so that the receiver
  * loses no event while it changes to the new one. An older secret is used no more.
  */
-export async function rotateWebhookSecret(
+export async function rotateEndpointSecret(
   db: Database,
   actor: Actor,
   { endpointId, formId, now = new Date() }: OneTimeForm & { endpointId: string; now?: Date },
@@ -235,7 +235,7 @@ export async function rotateWebhookSecret(
     const { id, url } = endpoint;
     const place = { organizationId: scope.organizationId, id };
     const former = db.keyring.decrypt(endpoint.secret, placeOfWebhookSecret(place));
-    const { encrypted, text } = createWebhookSecret(db, place);
+    const { encrypted, text } = mintEndpointSecret(db, place);
     const previousUntil = new Date(now.getTime() + PREVIOUS_SECRET_HOURS * HOUR_MS);
     await changeWebhookEndpoint(tx, scope, id, {
       secret: encrypted,

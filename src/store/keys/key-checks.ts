@@ -109,7 +109,7 @@ export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
  * the time of the next check. If notices were missed, only the most urgent one is written. Notices of ends that the policy no longer
  * sets are deleted.
  */
-export async function checkDueKeys(
+export async function writeDueKeyNotices(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly CheckedKey[]> {
@@ -172,7 +172,7 @@ export async function endUnusedKeys(
 }
 
 /** Has all keys of the organization checked soon, after a change of its policy. */
-export async function checkKeysSoon(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
+export async function scheduleKeyChecks(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
   // Locks rows in the same order as writeKeyUses, to avoid a deadlock.
   await tx.$executeRaw`
     with held as materialized (

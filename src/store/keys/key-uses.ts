@@ -186,7 +186,7 @@ const FIND_OF_ORGANIZATION = {
 };
 
 /** The requests of all keys of the organization, in one statement. `keys`: how many of the most used ones. */
-export async function findOrganizationUse(
+export async function sumOrganizationUse(
   db: Database,
   scope: OrganizationScope,
   { now, keys }: { now: Date; keys: number },

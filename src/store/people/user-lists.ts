@@ -164,15 +164,15 @@ export const MAX_ADMINISTRATORS = 20;
 
 /** The first 20 active administrators by name, for people to contact. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
-  return findAdministrators(db, scope, {});
+  return listAdministratorsWhere(db, scope, {});
 }
 
 /** The first 20 who can be the break-glass administrator: active administrators with a password and a passkey. */
 export async function listBreakGlassCandidates(db: Database, scope: OrganizationScope) {
-  return findAdministrators(db, scope, { passwordHash: { not: null }, passkeys: { some: {} } });
+  return listAdministratorsWhere(db, scope, { passwordHash: { not: null }, passkeys: { some: {} } });
 }
 
-async function findAdministrators(
+async function listAdministratorsWhere(
   { prisma }: Database,
   { organizationId }: OrganizationScope,
   where: Prisma.UserWhereInput,

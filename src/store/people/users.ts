@@ -163,7 +163,7 @@ export async function findPasswordHash(db: Database, scope: OrganizationScope, i
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
 }
 
-export async function findWaysIn(tx: Transaction, scope: OrganizationScope, id: string): Promise<WaysIn> {
+export async function getWaysIn(tx: Transaction, scope: OrganizationScope, id: string): Promise<WaysIn> {
   const [found] = await tx.$queryRaw<WaysIn[]>`
     select password_hash is not null as "hasPassword", totp_since is not null as "hasSecondFactor",
            (select count(*)::int from passkeys p

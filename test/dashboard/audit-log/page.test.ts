@@ -3,7 +3,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { issueKey } from '../../../src/service/keys/issue-key.ts';
 import { renameKey } from '../../../src/service/keys/rename-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import { updatePolicy } from '../../../src/service/organizations/policy.ts';
+import { changePolicy } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
@@ -284,7 +284,7 @@ orThrow(
   await inviteUser(db, administrator, { email: `${crypto.randomUUID()}@example.test`, name: 'Mei', role: 'viewer' }),
 );
 orThrow(await changeRole(db, administrator, { userId, role: 'manager' }));
-orThrow(await updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true }));
+orThrow(await changePolicy(db, administrator, { ...POLICY, maxKeyLifeDays: 1, allowsUnendingKeys: true }));
 const account = await createAccount(db, { scope: administrator.scope });
 await addSecondFactor(db, account, new Date());
 orThrow(await resetSecondFactor(db, administrator, { userId: account.userId }));

@@ -1,4 +1,4 @@
-import { updateNoticeSettings } from '../../../src/service/organizations/policy.ts';
+import { changeNoticeSettings } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { startKeyUses } from '../../../src/traffic/last-used.ts';
 import { type Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
@@ -109,7 +109,7 @@ test('at most three notices are shown, the next end first, and the number of the
 test('the page of a key that was ended because it was not used says so, and so do the list, the audit log and a notice', async () => {
   const { browser, administrator, member, scope } = await createSignedIn(dashboard, 'member');
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 30, tellsNewNetworks: false }));
   await db.pool.query(`update organizations set ends_unused_since = '2026-01-01' where id = $1`, [
     scope.organizationId,
   ]);
@@ -151,7 +151,7 @@ test('the notice that a key ends disappears when the organization ends it later,
   const { browser, administrator, member, scope } = await createSignedIn(dashboard, 'member');
   const { id } = await giveKey(db, member, { name: 'Forgotten' });
   const endAfter = async (endsUnusedAfterDays: number | null) => {
-    orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays, tellsNewNetworks: false }));
+    orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays, tellsNewNetworks: false }));
     const since = `update organizations set ends_unused_since = '2026-01-01' where id = $1 and ends_unused_since is not null`;
     await db.pool.query(since, [scope.organizationId]);
     await checkAll(db);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
-import { readAssertion, readRegistration } from '../../../src/service/sign-in/passkeys/ceremony.ts';
+import { parseAssertion, parseRegistration } from '../../../src/service/sign-in/passkeys/ceremony.ts';
 import { Authenticator } from '../../support/dashboard/passkeys.ts';
 
 // The script for passkeys on a page without forms, with the credentials of password managers.
@@ -44,10 +44,10 @@ test.each<[string, (() => unknown) | undefined]>([
   ['returns nothing', () => undefined],
   ['returns the buffers, which are empty objects in JSON', () => ({ id: 'x', response: { clientDataJSON: {} } })],
 ])('a passkey whose toJSON %s is sent as one of a browser', (_, toJSON) => {
-  expect(readRegistration(created)).not.toBeNull();
-  expect(readRegistration(sentFor(withBuffers(created, toJSON)))).toEqual(readRegistration(created));
-  expect(readAssertion(used)).not.toBeNull();
-  expect(readAssertion(sentFor(withBuffers(used, toJSON)))).toEqual(readAssertion(used));
+  expect(parseRegistration(created)).not.toBeNull();
+  expect(parseRegistration(sentFor(withBuffers(created, toJSON)))).toEqual(parseRegistration(created));
+  expect(parseAssertion(used)).not.toBeNull();
+  expect(parseAssertion(sentFor(withBuffers(used, toJSON)))).toEqual(parseAssertion(used));
 });
 
 test('what toJSON returns is sent as it is', () => {

@@ -2,7 +2,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { hashToken, mintToken } from '../../../src/domain/people/session.ts';
 import type { Outbox } from '../../../src/service/mail.ts';
-import { getPolicy, updateNoticeSettings, updatePolicy } from '../../../src/service/organizations/policy.ts';
+import { changeNoticeSettings, changePolicy, getPolicy } from '../../../src/service/organizations/policy.ts';
 import {
   createLink,
   createOperatorLink,
@@ -14,9 +14,9 @@ import {
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
 import { getUser, listUsers } from '../../../src/service/people/people.ts';
-import { findWaysToProve, prove } from '../../../src/service/sign-in/prove.ts';
+import { getWaysToProve, prove } from '../../../src/service/sign-in/prove.ts';
 import { endOtherSessions, endOwnSession, listSessions } from '../../../src/service/sign-in/sessions.ts';
-import { findSession, giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
+import { getSessionState, giveSecondFactor, signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
 import {
   beginSecondFactor,
@@ -94,9 +94,9 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   deactivateUser: [() => outcomeOf(deactivateUser(db, administrator, { userId })), NOBODY],
   reactivateUser: [() => outcomeOf(reactivateUser(db, administrator, { userId })), NOBODY],
   getPolicy: [() => changed(() => getPolicy(db, asIntegration)), false],
-  updatePolicy: [() => outcomeOf(updatePolicy(db, asIntegration, POLICY)), SIGNED_OUT],
-  updateNoticeSettings: [
-    () => outcomeOf(updateNoticeSettings(db, asIntegration, { endsUnusedAfterDays: 9, tellsNewNetworks: true })),
+  changePolicy: [() => outcomeOf(changePolicy(db, asIntegration, POLICY)), SIGNED_OUT],
+  changeNoticeSettings: [
+    () => outcomeOf(changeNoticeSettings(db, asIntegration, { endsUnusedAfterDays: 9, tellsNewNetworks: true })),
     SIGNED_OUT,
   ],
   listUsers: [async () => (await listUsers(db, administrator)).users.some(({ id }) => id === userId), false],
@@ -123,8 +123,8 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   renewRecoveryCodes: [() => changed(() => renewRecoveryCodes(db, asIntegration, { token })), false],
   removeSecondFactor: [() => changed(() => removeSecondFactor(db, asIntegration, { token })), false],
   countRecoveryCodesLeft: [() => countRecoveryCodesLeft(db, asIntegration), 0],
-  findWaysToProve: [
-    () => findWaysToProve(db, asIntegration),
+  getWaysToProve: [
+    () => getWaysToProve(db, asIntegration),
     { hasPassword: false, hasSecondFactor: false, passkeys: 0, isLinked: false },
   ],
   prove: [
@@ -138,7 +138,7 @@ const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcom
   signIn: [() => outcomeKind(signIn(db, { email: integration.name, password, auditSource })), 'wrong'],
   giveSecondFactor: [() => outcomeKind(giveSecondFactor(db, { token, code: '000000', auditSource })), 'ended'],
   signOut: [() => changed(() => signOut(db, token, auditSource)), false],
-  findSession: [() => findSession(db, token, auditSource), { kind: 'ended', end: 'ended' }],
+  getSessionState: [() => getSessionState(db, token, auditSource), { kind: 'ended', end: 'ended' }],
 };
 
 const outcomeKind = async (work: Promise<{ readonly kind: string }>) => (await work).kind;

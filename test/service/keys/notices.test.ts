@@ -4,7 +4,7 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { revokeKeyById } from '../../../src/service/operator/keys.ts';
-import { updateNoticeSettings } from '../../../src/service/organizations/policy.ts';
+import { changeNoticeSettings } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { MAIL_ATTEMPTS } from '../../../src/store/keys/key-notices.ts';
@@ -256,7 +256,7 @@ const SETTINGS = { endsUnusedAfterDays: 60, tellsNewNetworks: false };
 /** A key that is ended after 60 days without a use, as the organization decided long ago. */
 async function unusedKey(dates: Parameters<typeof moveDates>[2]) {
   const found = await usedKey({ expiresIn: null, ...dates });
-  orThrow(await updateNoticeSettings(db, found.administrator, SETTINGS));
+  orThrow(await changeNoticeSettings(db, found.administrator, SETTINGS));
   const since = "update organizations set ends_unused_since = now() - interval '300 days' where id = $1";
   await db.pool.query(since, [found.scope.organizationId]);
   await moveDates(db, found.key.id, {});
@@ -325,12 +325,12 @@ test('a use after the last notice keeps the key, even if it is still in the memo
 
 test('switching it on ends no key within a week, however long it was not used', async () => {
   const { key, administrator } = await usedKey({ usedAgo: 500, expiresIn: null });
-  orThrow(await updateNoticeSettings(db, administrator, SETTINGS));
+  orThrow(await changeNoticeSettings(db, administrator, SETTINGS));
   await checkAll(db);
   expect(await endsOf(key.id)).toEqual(['unused 7']);
   const [mail = ''] = await mails();
   expect(subjectOf(mail)).toBe('The API key Nightly import ends in 7 days, because it is not used');
-  orThrow(await updateNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays: null }));
+  orThrow(await changeNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays: null }));
   await moveNotices(db, key.id, 30);
   expect(await checkAll(db)).toEqual([]);
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
@@ -390,11 +390,11 @@ test('while the mail server is down, a turn gives up after a few mails, so that 
 
 test('only administrators change the settings, within the bounds, and each change is audited', async () => {
   const { administrator, manager } = await createPeople(db);
-  expect(await codeOf(updateNoticeSettings(db, manager, SETTINGS))).toBe('forbidden');
+  expect(await codeOf(changeNoticeSettings(db, manager, SETTINGS))).toBe('forbidden');
   for (const endsUnusedAfterDays of [6, 3651, 7.5, Number.NaN])
-    expect(await codeOf(updateNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays }))).toBe('invalid');
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
-  orThrow(await updateNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
+    expect(await codeOf(changeNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays }))).toBe('invalid');
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
+  orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
   expect(await auditEventsOf(db, administrator)).toMatchObject([
     {
       action: 'organization.policy_changed',

@@ -5,7 +5,7 @@ import { moveKey } from '../../../src/service/keys/move-key.ts';
 import { type Restricting, restrictKey } from '../../../src/service/keys/restrict-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { changeLimits } from '../../../src/service/operator/organizations.ts';
-import { updatePolicy } from '../../../src/service/organizations/policy.ts';
+import { changePolicy } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { auditEventsOf, createPeople, giveKey, outcomeOf, READ } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
@@ -247,7 +247,7 @@ describe('an organization that requires addresses for keys that may write', () =
     const people = await createPeople(db);
     const old = await giveKey(db, people.member);
     const reader = await giveKey(db, people.member, { permissions: READ });
-    orThrow(await updatePolicy(db, people.administrator, REQUIRING));
+    orThrow(await changePolicy(db, people.administrator, REQUIRING));
     return { ...people, old, reader };
   }
 

@@ -1,4 +1,4 @@
-import { getPolicy, updatePolicy } from '../../../src/service/organizations/policy.ts';
+import { changePolicy, getPolicy } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { listAdministrators } from '../../../src/store/people/user-lists.ts';
 import { createAccount } from '../../support/data/accounts.ts';
@@ -11,8 +11,8 @@ const POLICY = { membersMayCreateKeys: false, maxKeyLifeDays: 90, allowsUnending
 
 test('a policy change is audited with the old and new values, and an unchanged policy is not audited', async () => {
   const administrator = await createAccount(db, { role: 'administrator' });
-  orThrow(await updatePolicy(db, administrator, POLICY));
-  orThrow(await updatePolicy(db, administrator, POLICY));
+  orThrow(await changePolicy(db, administrator, POLICY));
+  orThrow(await changePolicy(db, administrator, POLICY));
   expect((await getPolicy(db, administrator)).policy).toEqual(POLICY);
   const { organizationId } = administrator.scope;
   expect(await db.prisma.auditEvent.findMany({ where: { organizationId } })).toMatchObject([
@@ -31,15 +31,15 @@ test('only people who are administrators at that moment can change the policy', 
   for (const role of ['manager', 'member', 'viewer'] as const) {
     const person = await createAccount(db, { role, scope: administrator.scope });
     expect(await codeOf(getPolicy(db, person))).toBe('forbidden');
-    expect(await codeOf(updatePolicy(db, person, POLICY))).toBe('forbidden');
+    expect(await codeOf(changePolicy(db, person, POLICY))).toBe('forbidden');
   }
   await changeRoleInTheTable(db, administrator, 'manager');
-  expect(await codeOf(updatePolicy(db, administrator, POLICY))).toBe('forbidden');
+  expect(await codeOf(changePolicy(db, administrator, POLICY))).toBe('forbidden');
 });
 
 test.each([0, 3651, 1.5, Number.NaN, -1])('a longest key lifetime of %p days is refused', async (maxKeyLifeDays) => {
   const administrator = await createAccount(db, { role: 'administrator' });
-  const outcome = await outcomeOf(updatePolicy(db, administrator, { ...POLICY, maxKeyLifeDays }));
+  const outcome = await outcomeOf(changePolicy(db, administrator, { ...POLICY, maxKeyLifeDays }));
   expect(outcome).toBe('invalid: max_key_life_days must be an integer from 1 to 3650.');
 });
 
@@ -47,7 +47,7 @@ test('only the fields of a policy are taken', async () => {
   // The attack: a field "suspendedAt" or "name" beside those of the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   const given = { ...POLICY, name: 'Taken over', suspendedAt: new Date(), id: 'x' };
-  orThrow(await updatePolicy(db, administrator, given));
+  orThrow(await changePolicy(db, administrator, given));
   expect(await getPolicy(db, administrator)).toMatchObject({ name: 'Test', suspendedAt: null });
 });
 

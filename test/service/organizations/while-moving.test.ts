@@ -1,7 +1,7 @@
 import { MovingError } from '../../../src/domain/errors.ts';
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
-import { checkDueKeys } from '../../../src/store/keys/key-checks.ts';
+import { writeDueKeyNotices } from '../../../src/store/keys/key-checks.ts';
 import { claimNoticeMails } from '../../../src/store/keys/key-notices.ts';
 import { CARRIED } from '../../../src/store/organizations/organization-moves.ts';
 import type { Client } from '../../support/clients/client.ts';
@@ -72,14 +72,16 @@ test('notices about keys of a moving organization are left to the database to wh
   await startMove(organizationId);
   const [claimed, checked] = [
     await claimNoticeMails(source.db, { limit: 1000 }),
-    await checkDueKeys(source.db, { limit: 1000 }),
+    await writeDueKeyNotices(source.db, { limit: 1000 }),
   ];
   expect([...claimed, ...checked].filter((each) => each.organizationId === organizationId)).toEqual([]);
   await importTo(organizationId);
   expect(await claimNoticeMails(target.db, { limit: 1000 })).toContainEqual(
     expect.objectContaining({ organizationId }),
   );
-  expect(await checkDueKeys(target.db, { limit: 1000 })).toContainEqual(expect.objectContaining({ organizationId }));
+  expect(await writeDueKeyNotices(target.db, { limit: 1000 })).toContainEqual(
+    expect.objectContaining({ organizationId }),
+  );
 });
 
 /** Returns an error as a result. */

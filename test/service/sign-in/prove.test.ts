@@ -2,7 +2,7 @@ import type { Actor } from '../../../src/domain/audit/actor.ts';
 import { isProofFresh } from '../../../src/domain/people/session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { prove } from '../../../src/service/sign-in/prove.ts';
-import { findSession, signIn } from '../../../src/service/sign-in/sign-in.ts';
+import { getSessionState, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { changePassword } from '../../../src/service/sign-in-settings/change-password.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import {
@@ -28,7 +28,7 @@ const give = (actor: Actor, { token, password = PASSWORD, code = '', now = new D
   prove(db, actor, { given: { kind: 'password', password, code }, token, now });
 
 async function isProven(token: string, now = new Date()): Promise<boolean> {
-  const session = await findSession(db, token, newAuditSource(), now);
+  const session = await getSessionState(db, token, newAuditSource(), now);
   if (session.kind !== 'signed-in') throw new Error(`The session is ${session.kind}.`);
   return isProofFresh(session.provedAt, now);
 }

@@ -2,7 +2,7 @@ import { hashToken } from '../../../src/domain/people/session.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser } from '../../../src/service/people/change-user.ts';
 import { endOtherSessions, endOwnSession } from '../../../src/service/sign-in/sessions.ts';
-import { findSession, signIn } from '../../../src/service/sign-in/sign-in.ts';
+import { getSessionState, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { deleteExpiredSessions } from '../../../src/store/people/sessions.ts';
 import {
   addSecondFactor,
@@ -47,7 +47,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
   const query = jest.spyOn(db.pool, 'query');
   const asked = async (at: Date) => {
     query.mockClear();
-    await findSession(db, token, newAuditSource(), at);
+    await getSessionState(db, token, newAuditSource(), at);
     return query.mock.calls.length;
   };
   try {
@@ -57,7 +57,7 @@ test('a request runs one statement, and a second one at most once a minute', asy
     expect((await sessionOf(token))?.lastSeenAt).toEqual(after(1));
     expect(await asked(after(1.9))).toBe(1);
     query.mockClear();
-    await findSession(db, 'x'.repeat(43000), newAuditSource(), START);
+    await getSessionState(db, 'x'.repeat(43000), newAuditSource(), START);
     expect(query).not.toHaveBeenCalled();
   } finally {
     query.mockRestore();
@@ -74,7 +74,7 @@ test('the time of last use never moves backwards, even when two processes’ clo
 
 test('the session, its user and its organization are found by indexes', async () => {
   const query = jest.spyOn(db.pool, 'query');
-  await findSession(db, 'x'.repeat(43), newAuditSource(), START);
+  await getSessionState(db, 'x'.repeat(43), newAuditSource(), START);
   const [statement] = query.mock.calls.map(([given]) => Object(given));
   query.mockRestore();
   const plan = await planOf(db, statement, { isPressed: true });
@@ -162,7 +162,7 @@ test('a request uses the current role, not the one at sign-in', async () => {
   const token = await signInAs(db, manager);
   orThrow(await changeRole(db, administrator, { userId: manager.userId, role: 'viewer' }));
   const { scope } = administrator;
-  expect(await findSession(db, token, newAuditSource())).toMatchObject({
+  expect(await getSessionState(db, token, newAuditSource())).toMatchObject({
     kind: 'signed-in',
     actor: { role: 'viewer', scope },
   });

@@ -5,12 +5,12 @@ import { secretText } from '../../../src/domain/webhooks/webhook-message.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { resendDelivery, sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import {
-  changeWebhookContent,
-  createWebhookEndpoint,
-  disableWebhookByUser,
-  enableWebhookEndpoint,
-  removeWebhookEndpoint,
-  rotateWebhookSecret,
+  changeEndpoint,
+  createEndpoint,
+  disableEndpointByUser,
+  enableEndpoint,
+  removeEndpoint,
+  rotateEndpointSecret,
 } from '../../../src/service/webhooks/endpoints.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
 import {
@@ -50,8 +50,8 @@ test('after a rotation both secrets are kept for 24 hours, and a second rotation
   const first = await addEndpoint(db, administrator);
   const { id: endpointId } = first;
   const now = new Date('2026-05-04T12:00:00.000Z');
-  const second = orThrow(await rotateWebhookSecret(db, administrator, { endpointId, now }));
-  const third = orThrow(await rotateWebhookSecret(db, administrator, { endpointId, now }));
+  const second = orThrow(await rotateEndpointSecret(db, administrator, { endpointId, now }));
+  const third = orThrow(await rotateEndpointSecret(db, administrator, { endpointId, now }));
   expect(new Set([first.secret, second.secret, third.secret]).size).toBe(3);
   const row = await endpointOf(endpointId);
   const place = { organizationId: scope.organizationId, id: endpointId };
@@ -65,7 +65,7 @@ test('after a rotation both secrets are kept for 24 hours, and a second rotation
 test('an organization has at most ten endpoints, however many are added at the same time', async () => {
   const { administrator, other } = await createPeople(db);
   const outcomes = await times(15, (i) =>
-    codeOf(createWebhookEndpoint(db, i % 2 === 0 ? administrator : other, { ...NEW, url: `https://example.org/${i}` })),
+    codeOf(createEndpoint(db, i % 2 === 0 ? administrator : other, { ...NEW, url: `https://example.org/${i}` })),
   );
   expect(outcomes.filter((each) => each === 'done')).toHaveLength(10);
   expect(outcomes.filter((each) => each === 'conflict')).toHaveLength(5);
@@ -74,25 +74,25 @@ test('an organization has at most ten endpoints, however many are added at the s
 test('every mistake is told at once, and a form that was sent is not sent again', async () => {
   const { administrator } = await createPeople(db);
   const wrong = { url: 'http://example.org', eventTypes: [], targets: TARGETS };
-  expect(await createWebhookEndpoint(db, administrator, wrong)).toMatchObject({
+  expect(await createEndpoint(db, administrator, wrong)).toMatchObject({
     kind: 'invalid',
     fields: { url: [expect.any(String)], event_types: [expect.any(String)] },
   });
   const form = { ...NEW, formId: crypto.randomUUID() };
-  const outcomes = await times(5, () => codeOf(createWebhookEndpoint(db, administrator, form)));
+  const outcomes = await times(5, () => codeOf(createEndpoint(db, administrator, form)));
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 4 }, () => 'already-sent'), 'done']);
 });
 
 /** Every action on an endpoint or a delivery. */
 const ACTIONS: Record<string, (actor: Actor, ids: { endpointId: string; messageId: string }) => Promise<unknown>> = {
-  'webhook.created': (actor) => createWebhookEndpoint(db, actor, NEW),
-  'webhook.changed': (actor, ids) => changeWebhookContent(db, actor, { ...ids, ...NEW }),
-  'webhook.secret_rotated': (actor, ids) => rotateWebhookSecret(db, actor, ids),
+  'webhook.created': (actor) => createEndpoint(db, actor, NEW),
+  'webhook.changed': (actor, ids) => changeEndpoint(db, actor, { ...ids, ...NEW }),
+  'webhook.secret_rotated': (actor, ids) => rotateEndpointSecret(db, actor, ids),
   'webhook.resent': (actor, ids) => resendDelivery(db, actor, ids),
   'webhook.test_sent': (actor, ids) => sendTestEvent(db, actor, ids),
-  'webhook.disabled': (actor, ids) => disableWebhookByUser(db, actor, ids),
-  'webhook.enabled': (actor, ids) => enableWebhookEndpoint(db, actor, ids),
-  'webhook.deleted': (actor, ids) => removeWebhookEndpoint(db, actor, ids),
+  'webhook.disabled': (actor, ids) => disableEndpointByUser(db, actor, ids),
+  'webhook.enabled': (actor, ids) => enableEndpoint(db, actor, ids),
+  'webhook.deleted': (actor, ids) => removeEndpoint(db, actor, ids),
 };
 
 async function deliveredEndpoint(people: People) {
@@ -147,7 +147,7 @@ test.each(Object.keys(ACTIONS).filter((name) => name !== 'webhook.deleted'))(
   async (name) => {
     const people = await createPeople(db);
     const ids = await deliveredEndpoint(people);
-    if (name === 'webhook.enabled') orThrow(await disableWebhookByUser(db, people.administrator, ids));
+    if (name === 'webhook.enabled') orThrow(await disableEndpointByUser(db, people.administrator, ids));
     const before = await rowsOf(people);
     const { organizationId } = people.scope;
     await db.pool.query(
@@ -167,10 +167,10 @@ test('an action that changes nothing leaves no event', async () => {
   const { administrator } = people;
   const { id: endpointId, url } = await addEndpoint(db, administrator, { eventTypes: [CREATED] });
   const same = { endpointId, url: ` ${url} `, eventTypes: [CREATED, CREATED], targets: TARGETS };
-  expect(await codeOf(changeWebhookContent(db, administrator, same))).toBe('done');
-  expect(await codeOf(enableWebhookEndpoint(db, administrator, { endpointId }))).toBe('conflict');
-  orThrow(await disableWebhookByUser(db, administrator, { endpointId }));
-  expect(await codeOf(disableWebhookByUser(db, administrator, { endpointId }))).toBe('conflict');
+  expect(await codeOf(changeEndpoint(db, administrator, same))).toBe('done');
+  expect(await codeOf(enableEndpoint(db, administrator, { endpointId }))).toBe('conflict');
+  orThrow(await disableEndpointByUser(db, administrator, { endpointId }));
+  expect(await codeOf(disableEndpointByUser(db, administrator, { endpointId }))).toBe('conflict');
   expect((await auditEventsOf(db, people)).map(({ action }) => action)).toEqual([
     'webhook.created',
     'webhook.disabled',
@@ -181,10 +181,10 @@ test('a disabled endpoint keeps its pending deliveries and gets no new ones unti
   const people = await createPeople(db);
   const { id: endpointId } = await addEndpoint(db, people.administrator);
   const first = await writeEvent(db, people.scope);
-  orThrow(await disableWebhookByUser(db, people.administrator, { endpointId }));
+  orThrow(await disableEndpointByUser(db, people.administrator, { endpointId }));
   await writeEvent(db, people.scope);
   await db.prisma.webhookEndpoint.updateMany({ where: { id: endpointId }, data: { failingSince: new Date() } });
-  orThrow(await enableWebhookEndpoint(db, people.administrator, { endpointId }));
+  orThrow(await enableEndpoint(db, people.administrator, { endpointId }));
   expect(await endpointOf(endpointId)).toMatchObject({ disabledAt: null, disabledReason: null, failingSince: null });
   const third = await writeEvent(db, people.scope);
   const deliveries = await deliveriesOf(endpointId);
@@ -196,9 +196,9 @@ test('another URL ends the count of failing days, and other events alone do not'
   const { id: endpointId, url } = await addEndpoint(db, administrator);
   const failingSince = new Date('2026-05-01T12:00:00.000Z');
   await db.prisma.webhookEndpoint.updateMany({ where: { id: endpointId }, data: { failingSince } });
-  orThrow(await changeWebhookContent(db, administrator, { ...NEW, endpointId, url }));
+  orThrow(await changeEndpoint(db, administrator, { ...NEW, endpointId, url }));
   expect(await endpointOf(endpointId)).toMatchObject({ failingSince, eventTypes: [CREATED] });
-  orThrow(await changeWebhookContent(db, administrator, { ...NEW, endpointId }));
+  orThrow(await changeEndpoint(db, administrator, { ...NEW, endpointId }));
   expect(await endpointOf(endpointId)).toMatchObject({ failingSince: null, url: NEW.url });
 });
 
@@ -265,7 +265,7 @@ test('an endpoint is deleted with thousands of deliveries, and a change that is 
   const changes = times(20, () =>
     db.prisma.parentProgram.create({ data: { organizationId, id: newId(), name: 'During' } }),
   );
-  orThrow(await removeWebhookEndpoint(db, people.administrator, ids));
+  orThrow(await removeEndpoint(db, people.administrator, ids));
   expect(await changes).toHaveLength(20);
   expect([await endpointOf(ids.endpointId), await deliveriesOf(ids.endpointId)]).toEqual([null, []]);
   expect(await db.prisma.webhookAttempt.count({ where: { organizationId } })).toBe(0);

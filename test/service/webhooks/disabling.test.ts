@@ -1,7 +1,7 @@
 import { createOutbox, type Mail, type Outbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
-import { disableWebhookByUser } from '../../../src/service/webhooks/endpoints.ts';
+import { disableEndpointByUser } from '../../../src/service/webhooks/endpoints.ts';
 import { createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, withoutMail } from '../../support/data/webhooks.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
@@ -66,7 +66,7 @@ test('an endpoint that a user has disabled stays disabled by the user, and an un
   const people = await createPeople(db);
   const { administrator, scope } = people;
   const { id, url } = await addEndpoint(db, administrator);
-  orThrow(await disableWebhookByUser(db, administrator, { endpointId: id }));
+  orThrow(await disableEndpointByUser(db, administrator, { endpointId: id }));
   for (const each of [id, crypto.randomUUID()])
     expect(await disableEndpoint(SILENT, scope, { id: each, url, reason: 'gone' })).toBe(false);
   expect(await db.prisma.webhookEndpoint.findFirst({ where: { id } })).toMatchObject({ disabledReason: 'user' });

@@ -3,7 +3,7 @@ import { parseJson } from '../../../src/domain/resources/json.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { getEvent } from '../../../src/service/resources/events.ts';
 import { getDelivery, listDeliveries, sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
-import { getWebhook, listWebhooks } from '../../../src/service/webhooks/endpoints.ts';
+import { getEndpoint, listEndpoints } from '../../../src/service/webhooks/endpoints.ts';
 import { codeOf, createPeople, type People } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, writeAttempts, writeEvent } from '../../support/data/webhooks.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
@@ -31,8 +31,8 @@ test.each<[Role, string]>([
   const ids = await delivered(people);
   const actor = people[role];
   const reads = [
-    listWebhooks(db, actor),
-    getWebhook(db, actor, ids.endpointId),
+    listEndpoints(db, actor),
+    getEndpoint(db, actor, ids.endpointId),
     listDeliveries(db, actor, { ...ids, after: null, before: null }),
     getDelivery(db, actor, ids),
   ];
@@ -106,7 +106,7 @@ test('an endpoint has its days, its pending deliveries and who added it', async 
   const place = { organizationId: people.scope.organizationId, endpointId };
   await countDay(db, place, { now, succeeded: 5 });
   await countDay(db, place, { now, daysAgo: 2, succeeded: 1, failed: 7 });
-  expect(await getWebhook(db, people.manager, endpointId)).toMatchObject({
+  expect(await getEndpoint(db, people.manager, endpointId)).toMatchObject({
     url: 'https://example.org/webhooks',
     pending: 1,
     createdBy: 'The administrator',

@@ -7,7 +7,7 @@ import type { OrganizationScope } from '../../../src/domain/organizations/organi
 import type { Role } from '../../../src/domain/people/role.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { startSession } from '../../../src/service/sign-in/sessions.ts';
-import { findSession, signIn } from '../../../src/service/sign-in/sign-in.ts';
+import { getSessionState, signIn } from '../../../src/service/sign-in/sign-in.ts';
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { insertPasskey } from '../../../src/store/people/passkeys.ts';
 import { type Database, transaction } from '../../../src/store/sql/database.ts';
@@ -54,7 +54,7 @@ export async function signInAs(db: Database, { email }: Actor, { password = PASS
 }
 
 export async function isSignedIn(db: Database, token: string, now = new Date()): Promise<boolean> {
-  return (await findSession(db, token, newAuditSource(), now)).kind === 'signed-in';
+  return (await getSessionState(db, token, newAuditSource(), now)).kind === 'signed-in';
 }
 
 /** The code that the authenticator shows at this instant. */

@@ -8,7 +8,7 @@ import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { sendTestEvent } from '../../../src/service/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
-import { rotateWebhookSecret } from '../../../src/service/webhooks/endpoints.ts';
+import { rotateEndpointSecret } from '../../../src/service/webhooks/endpoints.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { cheapPasswordHash, newAuditSource } from './accounts.ts';
 import { byRole, createActors, createScope, READ, READ_WRITE } from './actors.ts';
@@ -215,7 +215,7 @@ export async function addRealisticWebhooks(
   await disableEndpoint(withoutMail(db), scope, { id: disabled.id, url: disabled.url, reason: 'failing' });
   const failingSince = new Date(Date.now() - 2 * DAY_MS);
   await db.prisma.webhookEndpoint.updateMany({ where: { id: failing.id }, data: { failingSince } });
-  orThrow(await rotateWebhookSecret(db, administrator, { endpointId }));
+  orThrow(await rotateEndpointSecret(db, administrator, { endpointId }));
   const now = new Date();
   for (let daysAgo = 0; daysAgo < 7; daysAgo += 1) {
     const succeeded = 640 + Math.round(300 * Math.sin(daysAgo));

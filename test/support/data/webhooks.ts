@@ -4,7 +4,7 @@ import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-addr
 import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { createWebhookEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';
+import { createEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 
 // Webhook endpoints, and what the delivery engine would write about them.
@@ -26,7 +26,7 @@ export async function addEndpoint(
     eventTypes = OF_PROGRAMS,
   }: { url?: string; eventTypes?: readonly string[] } = {},
 ): Promise<WebhookSecretIssued> {
-  return orThrow(await createWebhookEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
+  return orThrow(await createEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
 }
 
 /** Changes a parent program, whose event has a delivery for each endpoint. Returns the id of the event. */

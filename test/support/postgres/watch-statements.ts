@@ -16,7 +16,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'resources/events.ts': ['deleteExpiredEvents'],
   'resources/idempotency-keys.ts': ['deleteExpiredIdempotencyKeys'],
   'keys/api-keys.ts': ['fillNameKeys'],
-  'keys/key-checks.ts': ['checkDueKeys', 'endUnusedKeys'],
+  'keys/key-checks.ts': ['writeDueKeyNotices', 'endUnusedKeys'],
   'keys/key-notices.ts': ['claimNoticeMails', 'deleteOldKeyNotices', 'markMailed'],
   'keys/key-uses.ts': ['deleteOldKeyNetworks', 'deleteOldKeyUses', 'noteNetworks', 'writeKeyUses'],
   'audit/audit.ts': ['listOperatorActions', 'recordOperatorAction'],

@@ -1,6 +1,6 @@
 import { normalEmail } from '../../../domain/people/email.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { findWaysToProve } from '../../../service/sign-in/prove.ts';
+import { getWaysToProve } from '../../../service/sign-in/prove.ts';
 import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-sign-on/begin.ts';
 import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
@@ -151,7 +151,7 @@ async function showAfterProof(context: RequestContext, { outcome, next, sealedFo
       if (waiting === null) throw new RequestError('forged');
       return goOnPage(waiting.asking, { purpose: waiting.purpose, sealed });
     case 'not-proven': {
-      const ways = waiting === null ? null : await findWaysToProve(context.dashboard.db, waiting.asking.actor);
+      const ways = waiting === null ? null : await getWaysToProve(context.dashboard.db, waiting.asking.actor);
       return notProvenPage(current, outcome, { ways, back });
     }
     case 'lost':

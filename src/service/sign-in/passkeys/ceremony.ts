@@ -100,8 +100,8 @@ function toDescriptor({ credentialId, transports }: KnownPasskey) {
   return { id: Buffer.from(credentialId).toString('base64url'), transports: [...transports] };
 }
 
-export function readRegistration(text: string): RegistrationResponse | null {
-  const read = readCredential(text);
+export function parseRegistration(text: string): RegistrationResponse | null {
+  const read = parseCredential(text);
   if (read === null) return null;
   const { credentialId, clientData, response } = read;
   const attestationObject = base64urlIn(response, 'attestationObject');
@@ -111,8 +111,8 @@ export function readRegistration(text: string): RegistrationResponse | null {
   return { credentialId, clientData, attestationObject, transports };
 }
 
-export function readAssertion(text: string): AssertionResponse | null {
-  const read = readCredential(text);
+export function parseAssertion(text: string): AssertionResponse | null {
+  const read = parseCredential(text);
   if (read === null) return null;
   const { credentialId, clientData, response } = read;
   const authenticatorData = base64urlIn(response, 'authenticatorData');
@@ -121,7 +121,7 @@ export function readAssertion(text: string): AssertionResponse | null {
   return { credentialId, clientData, authenticatorData, signature, userHandle: base64urlIn(response, 'userHandle') };
 }
 
-function readCredential(text: string) {
+function parseCredential(text: string) {
   const credential = jsonOf(text);
   const credentialId = memberOf(credential, 'id');
   const response = memberOf(credential, 'response');

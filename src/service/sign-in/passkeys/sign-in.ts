@@ -4,12 +4,12 @@ import { recordAudit } from '../../../store/audit/audit.ts';
 import { lockUser } from '../../../store/people/users.ts';
 import { type Database, transaction } from '../../../store/sql/database.ts';
 import { findPasskeyUser } from '../../../store/unscoped/people.ts';
-import { findSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/sign-in-ways.ts';
+import { getSignInWay, type SingleSignOnRequired, WHY_REQUIRED } from '../../authority/sign-in-ways.ts';
 import { type RateLimited, unlessMoving } from '../../outcome.ts';
 import { clearAttempt, clearIfMoving, consumeAttempt, rememberNetwork } from '../attempt-limits.ts';
 import { openSession, type SignedIn } from '../sessions.ts';
 import type { Wrong } from '../sign-in.ts';
-import { readAssertion, requestOptions } from './ceremony.ts';
+import { parseAssertion, requestOptions } from './ceremony.ts';
 import {
   type Asking,
   type GivenPasskey,
@@ -37,7 +37,7 @@ export async function signInWithPasskey(
   db: Database,
   { credential, relyingParty, browser, auditSource, now }: GivenPasskey & { readonly auditSource: AuditSource },
 ): Promise<SignedIn | SingleSignOnRequired | Wrong | RateLimited> {
-  const response = readAssertion(credential);
+  const response = parseAssertion(credential);
   if (response === null) return WRONG;
   const attempt = { at: 'passkey', account: response.credentialId, ip: auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
@@ -67,7 +67,7 @@ export async function signInWithPasskey(
       if (user.deactivatedAt !== null) return recordFailure({ passkey, why: 'the account is deactivated' });
       const outcome = await spendUse(tx, scope, { userId, use, now });
       if (outcome.kind === 'refused') return recordFailure({ passkey, why: outcome.why });
-      const way = await findSignInWay(tx, scope, userId);
+      const way = await getSignInWay(tx, scope, userId);
       if (way === 'single-sign-on') {
         await recordFailure({ passkey, why: WHY_REQUIRED });
         return { kind: 'single-sign-on-required', organizationId: owner.organizationId, email: user.email };

@@ -48,8 +48,8 @@ export async function beginSignIn(
   const { scope, record, client } = connection;
   const admission = await inTurn(() => consumeAttempt(db, attemptOf({ ...record, email }, auditSource)));
   if (admission.kind === 'rate-limited') return admission;
-  const { findProvider, authorizationUrl } = await import('./provider.ts');
-  const provider = await findProvider(access, client);
+  const { discoverProvider, authorizationUrl } = await import('./provider.ts');
+  const provider = await discoverProvider(access, client);
   if (provider.kind !== 'provider') return provider;
   const { token: state, tokenHash } = createHashedToken();
   const { redirectUri } = connectionUrls(origin, scope.organizationId);

@@ -59,7 +59,7 @@ export async function completeSignIn(
   const signIn = await inTurn(() => takeSignIn(db, scope, { tokenHash, browserHash }));
   if (signIn === null) return LOST;
   const { next, sealedForm } = signIn;
-  const found = await findPerson(deps, connection, { response, signIn });
+  const found = await matchPerson(deps, connection, { response, signIn });
   if (sealedForm === null) return inTurn(() => admitFound(db, connection, { ...response, found, signIn, browserHash }));
   const outcome = await inTurn(() => proveFound(db, connection, { ...response, found, signIn }));
   return { kind: 'after-proof', outcome, next, sealedForm };
@@ -69,7 +69,7 @@ type FoundPerson = { readonly kind: 'person'; readonly person: Person };
 type Found = FoundPerson | Lost | ProviderFailure;
 
 /** Asks the provider who has signed in. */
-async function findPerson(
+async function matchPerson(
   { access }: SignInDeps,
   { scope, record, client }: Connection,
   { response, signIn }: { readonly response: Response; readonly signIn: SsoSignInRecord },
@@ -77,8 +77,8 @@ async function findPerson(
   const { origin, browserSecret, parameters, now } = response;
   // The provider of one issuer must not complete a sign-in that began at another one (a mix-up attack).
   if (signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
-  const { findProvider, redeemCode } = await import('./provider.ts');
-  const provider = await findProvider(access, client);
+  const { discoverProvider, redeemCode } = await import('./provider.ts');
+  const provider = await discoverProvider(access, client);
   if (provider.kind !== 'provider') return provider;
   const url = new URL(connectionUrls(origin, scope.organizationId).redirectUri);
   url.search = parameters.toString();

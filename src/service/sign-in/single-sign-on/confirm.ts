@@ -13,12 +13,12 @@ import {
   type SsoSignInRecord,
   type UnconfirmedPerson,
 } from '../../../store/people/single-sign-on.ts';
-import { changeUser, findWaysIn, type LockedUser, lockUser } from '../../../store/people/users.ts';
+import { changeUser, getWaysIn, type LockedUser, lockUser } from '../../../store/people/users.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
 import { type Invalid, invalid, type RateLimited } from '../../outcome.ts';
 import { type Attempt, clearAttempt, consumeAttempt } from '../attempt-limits.ts';
-import { readAssertion } from '../passkeys/ceremony.ts';
+import { parseAssertion } from '../passkeys/ceremony.ts';
 import { type GivenPasskey, PASSKEY_REFUSED, spendAndVerify, spendUse } from '../passkeys/use-passkey.ts';
 import { verifyPassword } from '../password.ts';
 import { spendCode } from '../second-factor-code.ts';
@@ -54,7 +54,7 @@ export async function openConfirmation(
   if (found === null) return null;
   const { email, passwordHash, totpSince } = found.user;
   const by = found.link !== null ? 'link' : passwordHash === null ? 'none' : 'password';
-  const { passkeys } = await findWaysIn(db.prisma, connection.scope, found.user.id);
+  const { passkeys } = await getWaysIn(db.prisma, connection.scope, found.user.id);
   return { email, by, hasSecondFactor: totpSince !== null, hasPasskey: passkeys > 0 };
 }
 
@@ -236,7 +236,7 @@ function proofByPasskey(
   scope: OrganizationScope,
   { given, user, ip, now }: Proving<Extract<GivenForAccount, { kind: 'passkey' }>>,
 ): ConfirmationProof {
-  const response = readAssertion(given.credential);
+  const response = parseAssertion(given.credential);
   const verify = async () => {
     const use = await spendAndVerify(db, scope, { userId: user.id, response, given, purpose: 'sign_in', now });
     if (use === null) return refusal(PASSKEY_REFUSED, { why: 'the passkey did not sign what Charter asked for' });

@@ -9,7 +9,7 @@ import {
   lockSsoConnection,
   setSsoEnforced,
 } from '../../../store/people/single-sign-on.ts';
-import { findWaysIn } from '../../../store/people/users.ts';
+import { getWaysIn } from '../../../store/people/users.ts';
 import type { Database } from '../../../store/sql/database.ts';
 import { checkUnlinking, lockToGovern, lockToManage } from '../../authority/people.ts';
 import {
@@ -44,7 +44,7 @@ export async function requireSingleSignOn(
     if (tokenHash === null || !(await hasSsoSession(tx, scope, { userId: current.id, tokenHash })))
       return conflict('Sign out, and in again by single sign-on. That shows that it works.');
     const chosen = holders.get(breakGlass);
-    const ways = chosen?.kind === 'person' ? await findWaysIn(tx, scope, chosen.id) : null;
+    const ways = chosen?.kind === 'person' ? await getWaysIn(tx, scope, chosen.id) : null;
     const canSignIn =
       chosen?.kind === 'person' &&
       ways !== null &&

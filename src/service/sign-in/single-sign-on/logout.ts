@@ -20,7 +20,7 @@ import type { SignInDeps } from './begin.ts';
 import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import type { Connection } from './connection.ts';
 import {
-  findProvider,
+  discoverProvider,
   logoutMetadata,
   type Provider,
   type ProviderClient,
@@ -59,7 +59,7 @@ export async function logOut(
 ): Promise<LoggedOut | LogoutRefused | ProviderFailure> {
   // Anybody can send a token. The provider is asked only for one that claims to be from it.
   if (!isForClient(token, record)) return { kind: 'refused', words: 'The token is not for this client.' };
-  const provider = await findProvider(access, client);
+  const provider = await discoverProvider(access, client);
   if (provider.kind !== 'provider') return provider;
   const verified = await verify(token, { provider, access, clientId: record.clientId, now });
   if (verified.kind !== 'verified') return verified;
@@ -74,7 +74,7 @@ export async function logOut(
       const sids = sidsOf({ sub, sid });
       // A confirmation that is still open would start a session, although the one at the provider has ended.
       await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids });
-      for (const userId of await findUsers(tx, scope, { issuer, sub, sid })) {
+      for (const userId of await listUsers(tx, scope, { issuer, sub, sid })) {
         const ended = await endSsoSessionsOf(tx, scope, { userId, sids });
         if (ended === 0) continue;
         await recordAudit(tx, scope, {
@@ -92,7 +92,7 @@ export async function logOut(
 
 type Named = { readonly issuer: string; readonly sub: string | null; readonly sid: string | null };
 
-async function findUsers(tx: Transaction, scope: OrganizationScope, { issuer, sub, sid }: Named): Promise<string[]> {
+async function listUsers(tx: Transaction, scope: OrganizationScope, { issuer, sub, sid }: Named): Promise<string[]> {
   if (sub === null) return sid === null ? [] : listUsersBySid(tx, scope, sid);
   const userId = await findSsoUser(tx, scope, { issuer, subject: sub });
   return userId === null ? [] : [userId];

@@ -36,7 +36,7 @@ const known = new WeakMap<ProviderAccess, Map<string, Known>>();
  * Reads the metadata of the provider, or uses those that were read within five minutes. Concurrent calls read them once, and a
  * failure is returned again for ten seconds.
  */
-export async function findProvider(
+export async function discoverProvider(
   access: ProviderAccess,
   client: ProviderClient,
 ): Promise<Provider | ProviderFailure> {
@@ -293,7 +293,7 @@ export async function tryProvider(
   client: ProviderClient,
   redirectUri: string,
 ): Promise<Tried | ProviderFailure> {
-  const provider = await findTyped(access, client);
+  const provider = await discoverTypedIssuer(access, client);
   if (provider.kind !== 'provider') return provider;
   const { config } = provider;
   const issuer = issuerOf(provider);
@@ -331,7 +331,10 @@ export async function tryProvider(
 }
 
 /** Reads the metadata again. The issuer may be typed with or without its last slash. */
-async function findTyped(access: ProviderAccess, client: ProviderClient): Promise<Provider | ProviderFailure> {
+async function discoverTypedIssuer(
+  access: ProviderAccess,
+  client: ProviderClient,
+): Promise<Provider | ProviderFailure> {
   const { issuer } = client;
   const typed = await catchFailure(() => discover(access, client));
   if (typed.kind !== 'misconfigured') return typed;

@@ -230,7 +230,7 @@ export type RulesContent = { readonly newPeople: string; readonly groupsClaim: s
  * on.
  */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
-  const newPeople = catchInvalid(() => readNewPeople(content.newPeople));
+  const newPeople = catchInvalid(() => parseNewPeople(content.newPeople));
   const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
   const roles = catchInvalid(() => parseGroupRoles(content.groupRoles));
   if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
@@ -250,7 +250,7 @@ export async function saveRules(db: Database, actor: Actor, content: RulesConten
   });
 }
 
-function readNewPeople(text: string): NewPeopleRole | null {
+function parseNewPeople(text: string): NewPeopleRole | null {
   const role = NEW_PEOPLE_ROLES.find((each) => each === text);
   if (role === undefined && text !== '') throw invalidField('new_people', 'must be one of those in the list.');
   return role ?? null;
