@@ -106,7 +106,7 @@ function inList(file: string, values: readonly string[]): Edit {
 
 const DATA = '    description: What was created, updated or deleted, as it is after the change, or as it was last.\n';
 
-function eventEdits({ names: { singular, type } }: Resource): Edit[] {
+function eventEdits({ names: { singular, type, file, constant } }: Resource): Edit[] {
   const schemas = 'openapi/components/schemas';
   const types = ['created', 'updated', 'deleted'].map((change) => `${singular}.${change}`);
   const webhooks = types.map((each) => `  ${each}:\n    $ref: webhooks/${each}.yaml\n`);
@@ -135,6 +135,12 @@ function eventEdits({ names: { singular, type } }: Resource): Edit[] {
         })
         .join(''),
     ),
+    after(
+      'src/store/resources/events.ts',
+      /^import .* from '\.\/tables\/parent-programs\.ts';\n/m,
+      `import { ${constant} } from './tables/${file}.ts';\n`,
+    ),
+    after('src/store/resources/events.ts', /^ {2}parent_program: .*\n/m, `  ${singular}: ${constant},\n`),
     after('src/domain/webhooks/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
   ];
 }

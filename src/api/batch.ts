@@ -1,8 +1,8 @@
 import { DomainError, RefusedChangesError } from '../domain/errors.ts';
-import { stringifyJson } from '../domain/resources/json.ts';
+import { parseJson, stringifyJson } from '../domain/resources/json.ts';
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { type Change, type ChangeResult, changeRowsOnce } from '../service/resources/batch.ts';
-import type { ContentOf, GivenContent, Stored, Table } from '../store/resources/table.ts';
+import { type ContentOf, type GivenContent, rowOfKept, type Stored, type Table } from '../store/resources/table.ts';
 import {
   type Action,
   inputOf,
@@ -39,7 +39,8 @@ export async function respondToBatch<Row extends Stored>(
       sentBody,
       render: (outcomes) => stringifyJson({ results: outcomes.map((outcome) => resultOf(outcome)) }),
     });
-    return { status: 200, headers: {}, body: new JsonText(json) } as const;
+    const shown = idempotencyKey === undefined ? json : withNewFields(batch.table, json);
+    return { status: 200, headers: {}, body: new JsonText(shown) } as const;
   } catch (error) {
     throw error instanceof RefusedChangesError ? refusalOfBatch(error) : error;
   }
@@ -74,6 +75,17 @@ function changeOf<Row extends Stored>(
     if (error instanceof DomainError) return { kind: 'refused', error };
     throw error;
   }
+}
+
+/** The body of a response that a server of this version or of an earlier one kept. */
+function withNewFields<Row extends Stored>(table: Table<Row>, json: string): string {
+  const { results }: { results: readonly { readonly body: Row | null }[] } = parseJson(json);
+  const rows = results.flatMap(({ body }) => (body === null ? [] : [body]));
+  const fields = ['id', ...Object.keys(table.columns)];
+  if (rows.every((row) => fields.every((field) => Object.hasOwn(row, field)))) return json;
+  const withRow = (body: Row | null) =>
+    body === null ? null : rowOfKept(table, (field) => new Map(Object.entries<unknown>(body)).get(field));
+  return stringifyJson({ results: results.map((result) => ({ ...result, body: withRow(result.body) })) });
 }
 
 function resultOf<Row>(outcome: ChangeResult<Row>) {

@@ -112,6 +112,16 @@ describe('with an Idempotency-Key', () => {
     expect(await listPrograms(client)).toHaveLength(1);
   });
 
+  // The attack: a batch is repeated after an upgrade that adds a field, which its kept response lacks.
+  test('a kept response that is older than a field shows the default of the field', async () => {
+    const { client, id } = await createTestOrganization(server);
+    const first = await sendBatch(client, CREATIONS, {}, 'k');
+    const change = `update idempotency_keys set answer = replace(answer, ',"description":null', '') where organization_id = $1`;
+    await server.db.pool.query(change, [id]);
+    expect((await sendBatch(client, CREATIONS, {}, 'k')).text.length).toBe(first.text.length);
+    expect((await sendBatch(client, CREATIONS, {}, 'k')).body).toEqual(first.body);
+  });
+
   test('of twenty concurrent batches with one key, one is made and all get its response', async () => {
     const { client } = await createTestOrganization(server);
     const responses = await Promise.all(Array.from({ length: 20 }, () => sendBatch(client, CREATIONS, {}, 'k')));

@@ -50,6 +50,20 @@ test('each change is an event with the whole program, and a deletion has it as i
   expect(new Set(idsOf(events)).size).toBe(3);
 });
 
+// The attack: after an upgrade that adds a field, the kept events break the contract, and RESPONSE_CHECK=enforce sends 500.
+test('an event that is older than a field is shown with the default of the field', async () => {
+  const ours = await createTestOrganization(server);
+  const metadata = { external_id: 'x', ',"external_id":': ',"external_id":' };
+  const created = await create(ours, { ...FULL, metadata });
+  await server.db.pool.query(
+    `update events set data = replace(data::text, ',"external_id":"sis-1"', '')::json where organization_id = $1`,
+    [ours.id],
+  );
+  const { events } = await readFeed(ours.client);
+  expect(events.map(({ data }) => data)).toEqual([{ ...created, external_id: null }]);
+  expect((await ours.client.get(`/api/events/${events[0]?.id}`)).body).toEqual(events[0]);
+});
+
 test('a request that changes nothing is not an event', async () => {
   const ours = await createTestOrganization(server);
   const { id } = await create(ours, FULL);

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findLastReleased } from '../../scripts/release-contract/released.ts';
+import { createAjv } from '../../src/contract/contract.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
+import { EVENT_TABLES } from '../../src/store/resources/events.ts';
+import { type Stored, type Table, valueOfNewField } from '../../src/store/resources/table.ts';
 import { resources } from '../support/contract/resources.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
@@ -19,11 +23,14 @@ type Property = {
 };
 type Schema = { properties?: Record<string, Property>; enum?: string[] };
 
+type Delivered = { post: { requestBody: { content: { 'application/json': { schema: Property } } } } };
 type Shown = { responses: Record<string, { content: { 'application/json': { schema: Property } } }> };
-const document: {
+type Document = {
   paths: Record<string, Record<string, Shown>>;
+  webhooks: Record<string, Delivered>;
   components: { schemas: Record<string, Schema>; headers: Record<string, { schema: Schema }> };
-} = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
+};
+const document: Document = JSON.parse(readFileSync(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
 const schemaOf = (name: string) => document.components.schemas[name] ?? {};
 const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties ?? {});
 
@@ -40,8 +47,12 @@ type Column = { type: string; maxLength: number | null; isNullable: boolean };
 
 /** The schema of the rows that are created on the path. */
 function schemaCreatedAt(path: string): string {
-  const { $ref = '' } = document.paths[path]?.['post']?.responses[201]?.content['application/json'].schema ?? {};
-  return $ref.split('/').at(-1) ?? '';
+  const { $ref } = document.paths[path]?.['post']?.responses[201]?.content['application/json'].schema ?? {};
+  return nameOf($ref);
+}
+
+function nameOf(reference = ''): string {
+  return reference.split('/').at(-1) ?? '';
 }
 
 const database = await useDatabase();
@@ -196,6 +207,57 @@ test('the code, the database and every place of the contract have exactly the sa
 function namesIn(text: string): string[] {
   return text.match(/\b[a-z_]+:(read|write)\b/g) ?? [];
 }
+
+// A column that the triggers do not know would be shown as null in every event, as if the event were older than the column.
+test.each(Object.entries(EVENT_TABLES))(
+  'an event of a %s has every column of its table',
+  async (_, { name, columns }) => {
+    const { rows } = await database.db.pool.query<{ text: string }>(
+      'select prosrc as text from pg_proc where oid = $1::regproc',
+      [`write_events_of_${name}`],
+    );
+    const missing = Object.keys(columns).filter(
+      (column) => !new RegExp(`\\bp\\."?${column}\\b`).test(rows[0]?.text ?? ''),
+    );
+    expect(
+      missing.map((column) => `${column}: call "record_events_of"('${name}', …) in the migration that adds the column`),
+    ).toEqual([]);
+  },
+);
+
+/** The fields of an event that the last release did not have, and that cannot be filled in in the events that are kept. */
+function unfilledFields(released: Schema, present: Schema, table: Pick<Table<Stored>, 'defaults'>): string[] {
+  const before = Object.keys(Object(released.properties));
+  const added = Object.entries<object>(Object(present.properties)).filter(([field]) => !before.includes(field));
+  const ajv = createAjv();
+  return added
+    .filter(
+      ([field, schema]) => !ajv.validate({ ...schema, components: document.components }, valueOfNewField(table, field)),
+    )
+    .map(
+      ([field]) =>
+        `${field}: kept events have no value for it. Allow null, or give it a default in the table's definition.`,
+    );
+}
+
+test.each(Object.entries(EVENT_TABLES))(
+  'each field of %s that the last release did not have can be filled in in the events that are kept',
+  async (resource, table) => {
+    const dataOf = ({ webhooks, components }: Document): Schema => {
+      const { $ref } = webhooks[`${resource}.created`]?.post.requestBody.content['application/json'].schema ?? {};
+      const { properties } = components.schemas[nameOf($ref)] ?? {};
+      return components.schemas[nameOf(properties?.['data']?.$ref)] ?? {};
+    };
+    const present = dataOf(document);
+    // The released document is an OpenAPI document, too.
+    const released = dataOf((await findLastReleased())?.document as Document);
+    // A resource that is new has no kept events.
+    if (released.properties !== undefined) expect(unfilledFields(released, present, table)).toEqual([]);
+    const planted = { type: 'string', minLength: 1 };
+    const next = { properties: { ...present.properties, country: planted, region: { type: ['string', 'null'] } } };
+    expect(unfilledFields(present, next, table)).toEqual([expect.stringMatching(/^country: .*Allow null/)]);
+  },
+);
 
 /** A field is unique within an organization in the contract exactly when the database enforces it. */
 test.each(resources)(

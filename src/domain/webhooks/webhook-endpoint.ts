@@ -16,7 +16,8 @@ export const MAX_RECEIVER_BODY_BYTES = 1024;
 /** The resources whose changes are events: those that a migration names with "record_events_of". */
 const RESOURCES = ['parent_program'] as const;
 const CHANGES = ['created', 'updated', 'deleted'] as const;
-export type EventType = `${(typeof RESOURCES)[number]}.${(typeof CHANGES)[number]}`;
+export type EventResource = (typeof RESOURCES)[number];
+export type EventType = `${EventResource}.${(typeof CHANGES)[number]}`;
 
 /** What an endpoint can be sent. The contract lists them too; a test compares the two. */
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap((resource) =>

@@ -36,7 +36,7 @@ async function changeRows<Row extends Stored>(
 
 export type BatchOnce<Row extends Stored> = Batch<Row> &
   Repeatable & {
-    /** Returns the body of the response, which a repeated request gets again. */
+    /** Returns the body of the response, which is kept: a repeated request gets it again. */
     readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
   };
 

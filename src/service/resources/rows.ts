@@ -17,6 +17,7 @@ import {
   contentOf,
   fieldsOf,
   type GivenContent,
+  rowOfKept,
   type Stored,
   storedContent,
   type Table,
@@ -71,11 +72,7 @@ async function createOnce<Row extends Stored>(
   const work = async () => JSON.stringify(withKeptNames(await insert(tx, context, table, content)));
   const result = parseJson(await runOnce(tx, context, table, { key, request, filled, work }));
   const kept = new Map(Object.entries<unknown>(result));
-  const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];
-  const defaults = new Map(Object.entries<unknown>(table.defaults));
-  const keptOf = (field: string) => (kept.has(keptNameOf(field)) ? kept.get(keptNameOf(field)) : defaults.get(field));
-  // What is kept has the fields of the row, or those of the previous version: a new field has a default.
-  return Object.fromEntries(fields.map((field) => [field, keptOf(field)])) as unknown as Row;
+  return rowOfKept(table, (field) => kept.get(keptNameOf(field)));
 }
 
 /**

@@ -2,11 +2,13 @@ import { NIL } from 'uuid';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { positionBefore } from '../../domain/resources/event-position.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import type { EventResource } from '../../domain/webhooks/webhook-endpoint.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';
 import { AS_TEXT, MAX_ROWS } from './list.ts';
-import { ORGANIZATION_VERSION } from './table.ts';
+import { ORGANIZATION_VERSION, type Stored, type Table, valueOfNewField } from './table.ts';
+import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 
 export type EventQuery = {
   /** The list has only events after this position (event-position.ts). */
@@ -51,7 +53,7 @@ export async function listEvents(
   });
   const [first] = rows;
   if (first === undefined) throw new Error('The organization does not exist.');
-  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: eventWithRfc3339(json) }]));
+  const events = rows.flatMap(({ id, json }) => (id === null ? [] : [{ id, json: eventOf(json) }]));
   return { events, version: first.version, deletedTo: first.deletedTo };
 }
 
@@ -97,17 +99,38 @@ export async function findEvent(
     types: AS_TEXT,
   });
   const [found] = rows;
-  return found === undefined ? null : { ...found, json: eventWithRfc3339(found.json) };
+  return found === undefined ? null : { ...found, json: eventOf(found.json) };
 }
 
-const TIMESTAMP = ',"timestamp":"';
-const DATA = '","data":';
+/** The tables whose rows are the data of events. */
+export const EVENT_TABLES: Readonly<Record<EventResource, Pick<Table<Stored>, 'name' | 'columns' | 'defaults'>>> = {
+  parent_program: PARENT_PROGRAMS,
+};
+const TABLES = new Map(
+  Object.entries(EVENT_TABLES).map(([resource, table]) => [resource, { table, fields: Object.keys(table.columns) }]),
+);
 
-/** Converts the timestamp of the event to RFC 3339; those in `data` are. No member before it holds free text. */
-export function eventWithRfc3339(json: string): string {
-  const start = json.indexOf(TIMESTAMP) + TIMESTAMP.length;
-  const end = json.indexOf(DATA, start);
-  return `${json.slice(0, start)}${rfc3339(json.slice(start, end))}${json.slice(end)}`;
+const TYPE = '","type":"';
+const TIMESTAMP = '","timestamp":"';
+const DATA = '","data":';
+const CREATED = ',"created_at":"';
+
+/**
+ * The event as the contract shows it: its timestamp is RFC 3339, as those in `data` are, and `data` has the fields that the table
+ * did not have yet when the event was written. No member before `data` holds free text.
+ */
+export function eventOf(json: string): string {
+  const type = json.indexOf(TYPE) + TYPE.length;
+  const time = json.indexOf(TIMESTAMP, type) + TIMESTAMP.length;
+  const data = json.indexOf(DATA, time);
+  const shown = `${json.slice(0, time)}${rfc3339(json.slice(time, data))}`;
+  const { table, fields = [] } = TABLES.get(json.slice(type, json.indexOf('.', type))) ?? {};
+  // jsonb writes its members with a space after the comma, and in a string the quotation marks are escaped.
+  const missing = table === undefined ? [] : fields.filter((field) => !json.includes(`,"${field}":`, data));
+  if (table === undefined || missing.length === 0) return `${shown}${json.slice(data)}`;
+  const added = missing.map((field) => `,"${field}":${JSON.stringify(valueOfNewField(table, field))}`);
+  const end = json.lastIndexOf(CREATED);
+  return `${shown}${json.slice(data, end)}${added.join('')}${json.slice(end)}`;
 }
 
 /** Deletes events older than so many days of all organizations, in chunks. Returns how many. */

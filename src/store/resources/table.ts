@@ -92,6 +92,22 @@ export function contentOf<Row extends Stored>(table: Table<Row>, given: GivenCon
   return { ...table.defaults, ...given } as ContentOf<Row>;
 }
 
+/** The value of a field in a row that was kept when the field did not exist: its default, or `null` if it has none. */
+export function valueOfNewField({ defaults }: Pick<Table<Stored>, 'defaults'>, field: string): unknown {
+  return new Map(Object.entries<unknown>(defaults)).get(field) ?? null;
+}
+
+/** A row as a server of this version or of an earlier one kept it. `keptOf` returns `undefined` for a field that was not kept. */
+export function rowOfKept<Row extends Stored>(table: Table<Row>, keptOf: (field: string) => unknown): Row {
+  const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];
+  const entries = fields.map((field) => {
+    const kept = keptOf(field);
+    return [field, kept === undefined ? valueOfNewField(table, field) : kept];
+  });
+  // The columns of a table are the fields of its rows; the compiler requires all of them.
+  return Object.fromEntries(entries) as unknown as Row;
+}
+
 /** The row as it will be read back, with the keys of JSON in jsonb's order, so that it has the same representation and ETag. */
 export function storedRow<Row extends Stored>(
   table: Table<Row>,

@@ -1,6 +1,6 @@
 import { NIL } from 'uuid';
 import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
-import { eventWithRfc3339 } from '../resources/events.ts';
+import { eventOf } from '../resources/events.ts';
 import type { Database } from '../sql/database.ts';
 
 // The statements that send webhooks, across all organizations. webhook-history.ts has those of the dashboard.
@@ -133,7 +133,7 @@ export async function claimDeliveries(
   ];
   const { rows } = await db.pool.query<ClaimedRow>({ ...CLAIM, values });
   return rows.map(({ isTest, createdAt, json, ...row }) => {
-    const eventBody = json === null ? null : eventWithRfc3339(json);
+    const eventBody = json === null ? null : eventOf(json);
     return { ...row, body: isTest ? testEventBody({ messageId: row.messageId, createdAt }) : eventBody };
   });
 }
