@@ -15,6 +15,7 @@ import {
   type ContentOf,
   contentOf,
   type GivenContent,
+  replacedContentOf,
   type Stored,
   storedRow,
   type Table,
@@ -212,12 +213,13 @@ class Changing<Row extends Stored> {
       case 'create':
         return this.#insert(contentOf(this.#table, change.content), settle);
       case 'upsert': {
-        // The omitted fields get their defaults, too: a PUT replaces all of the content.
         const content = contentOf(this.#table, change.content);
         const entry = await this.#current(this.#ownerOf(content));
-        change.precondition(entry?.row ?? null);
-        if (entry === undefined) return this.#insert(content, settle);
-        return this.#update(entry, content, settle);
+        const row = entry?.row ?? null;
+        change.precondition(row);
+        if (entry === undefined || row === null) return this.#insert(content, settle);
+        // The omitted fields get their defaults, too: a PUT replaces all of the content.
+        return this.#update(entry, replacedContentOf(this.#table, { row, given: change.content }), settle);
       }
       case 'update': {
         const entry = await this.#existing(change);

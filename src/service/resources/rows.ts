@@ -103,7 +103,9 @@ type Target<Row> = {
   readonly precondition: (current: Row) => void;
 };
 
-type Update<Row extends Stored> = Target<Row> & { readonly patch: PatchOf<ContentOf<Row>> };
+type Update<Row extends Stored> = Target<Row> & { readonly patch: Patch<Row> };
+/** A merge patch, or the one that follows from the present row. */
+type Patch<Row extends Stored> = PatchOf<ContentOf<Row>> | ((current: Row) => PatchOf<ContentOf<Row>>);
 
 /** Applies a merge patch to a row. Throws as `getRow` and `createRow` do. */
 export async function updateRow<Row extends Stored>(
@@ -173,9 +175,9 @@ async function update<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
   table: Table<Row>,
-  { before, patch }: { before: RowToChange<Row>; patch: PatchOf<ContentOf<Row>> },
+  { before, patch }: { before: RowToChange<Row>; patch: Patch<Row> },
 ): Promise<Row | null> {
-  const content = applyPatch<ContentOf<Row>>(before.row, patch);
+  const content = applyPatch<ContentOf<Row>>(before.row, typeof patch === 'function' ? patch(before.row) : patch);
   requireFewEntries(table, content);
   // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
   if (isSameContent(table, before.row, content)) return before.row;

@@ -113,7 +113,7 @@ export type Filters = {
  */
 export function pageStatement<Row extends Stored>(
   { organizationId }: OrganizationScope,
-  { name, shown }: Table<Row>,
+  { name, shownInLists }: Table<Row>,
   { sortField, descending, limit, after }: PageQuery,
   filtersWith: (bind: Bind) => Filters,
 ): ListStatement {
@@ -126,7 +126,7 @@ export function pageStatement<Row extends Stored>(
   const order = `order by ${sortField} ${direction}, id ${direction}`;
   const text = `
     select row_to_json(listed) as json, ${ORGANIZATION_VERSION} as version from (
-      select ${shown} from (
+      select ${shownInLists} from (
         select * from ${source} where ${['organization_id = $1', ...start, ...conditions].join(' and ')} ${order} limit ${MAX_ROWS}
       ) page ${order} limit ${most}
     ) listed ${order}`;

@@ -146,6 +146,7 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
   const values = new Map<string, unknown>(Object.entries(raw));
   const fields = Object.entries(columns).map(([field, type]) => {
     const value = values.get(field);
+    if (value instanceof Date) return [field, value.toISOString()];
     return [field, type === 'jsonb' && typeof value === 'string' ? parseJson(value) : value];
   });
   // The statement selects the columns of the table, which are the fields of its rows.

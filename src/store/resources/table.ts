@@ -9,12 +9,12 @@ export type Stored = {
   readonly created_at: string;
   readonly updated_at: string;
 };
-/** The fields of a row that clients write. */
+/** The fields of a row that clients write, and those that only operations of the resource set. */
 export type ContentOf<Row extends Stored> = Omit<Row, keyof Stored>;
 /** The content that a creation gives: fields with a default may be missing. */
 export type GivenContent<Row extends Stored> = Partial<ContentOf<Row>>;
 
-export type ColumnType = 'boolean' | 'integer' | 'jsonb' | 'text' | 'uuid';
+export type ColumnType = 'boolean' | 'integer' | 'jsonb' | 'text' | 'timestamptz' | 'uuid';
 
 type Description<Row extends Stored> = {
   /** The name of the table, which is that in the contract's path: "parent_programs". */
@@ -37,7 +37,12 @@ type Description<Row extends Stored> = {
 type Definition<Row extends Stored, Creation> = Description<Row> & {
   /** The value of each field that a creation may omit. */
   readonly defaults: { readonly [Field in OptionalOf<Creation> & keyof ContentOf<Row>]: Row[Field] };
-};
+} & SetByOperations<Row, Exclude<keyof ContentOf<Row>, keyof Creation>>;
+
+/** The value in a new row of each field that no creation has, because only operations of the resource set it. */
+type SetByOperations<Row extends Stored, Field extends keyof Row> = [Field] extends [never]
+  ? unknown
+  : { readonly setByOperations: Pick<Row, Field> };
 
 // biome-ignore lint/complexity/noBannedTypes: an object without members is assignable to a type whose members are optional.
 type OptionalOf<T> = { [Field in keyof T]-?: {} extends Pick<T, Field> ? Field : never }[keyof T];
@@ -45,8 +50,11 @@ type OptionalOf<T> = { [Field in keyof T]-?: {} extends Pick<T, Field> ? Field :
 /** A table of a resource, and the SQL that is the same for every resource. */
 export type Table<Row extends Stored> = Description<Row> & {
   readonly defaults: GivenContent<Row>;
+  readonly setByOperations: GivenContent<Row>;
   /** Every column. The times come last. */
   readonly shown: string;
+  /** Every column, with the times of the content as the contract shows them. */
+  readonly shownInLists: string;
   /** Every column, with JSON as text. */
   readonly shownAsText: string;
   readonly find: { readonly name: string; readonly text: string };
@@ -65,12 +73,15 @@ export function defineTable<Row extends Stored, Creation>(definition: Definition
   const columnTypes = Object.values<ColumnType>(definition.columns);
   const parameterTypes = ['uuid', 'uuid', ...columnTypes];
   const asText = columns.map((column, i) => (columnTypes[i] === 'jsonb' ? `${column}::text as ${column}` : column));
+  const inLists = columns.map((column, i) => (columnTypes[i] === 'timestamptz' ? rfc3339Of(column) : column));
   const shown = ['id', ...columns, TIMES].join(', ');
   return {
     ...definition,
     // The type of the definition says that each default suits its field.
     defaults: definition.defaults as GivenContent<Row>,
+    setByOperations: ('setByOperations' in definition ? definition.setByOperations : {}) as GivenContent<Row>,
     shown,
+    shownInLists: ['id', ...inLists, TIMES].join(', '),
     shownAsText: ['id', ...asText, TIMES].join(', '),
     find: {
       name: `find_${name}`,
@@ -86,10 +97,24 @@ export function defineTable<Row extends Stored, Creation>(definition: Definition
   };
 }
 
+function rfc3339Of(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+}
+
 /** The content of a row to create, with the defaults of the fields that are missing. */
 export function contentOf<Row extends Stored>(table: Table<Row>, given: GivenContent<Row>): ContentOf<Row> {
   // The compiler requires a default for each field that a creation may omit.
-  return { ...table.defaults, ...given } as ContentOf<Row>;
+  return { ...table.defaults, ...table.setByOperations, ...given } as ContentOf<Row>;
+}
+
+/** The content of a row after its replacement: the fields that only operations set stay as they are. */
+export function replacedContentOf<Row extends Stored>(
+  table: Table<Row>,
+  { row, given }: { row: Row; given: GivenContent<Row> },
+): ContentOf<Row> {
+  const current = new Map(Object.entries(row));
+  const kept = Object.keys(table.setByOperations).map((field) => [field, current.get(field)]);
+  return { ...contentOf(table, given), ...Object.fromEntries(kept) };
 }
 
 /** The value of a field in a row that was kept when the field did not exist: its default, or `null` if it has none. */
@@ -123,11 +148,17 @@ export function storedRow<Row extends Stored>(
   return row as unknown as Row;
 }
 
-/** The fields in the order of the table, and no others. */
+/** The fields in the order of the table, and no others, with the values that the contract shows. */
 export function storedContent<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): Record<string, unknown> {
   return Object.fromEntries(
-    fieldsOf(table, content).map(({ field, value }) => [field, isObject(value) ? inJsonbOrder(value) : value]),
+    fieldsOf(table, content).map(({ field, type, value }) => [field, storedValueOf(type, value)]),
   );
+}
+
+function storedValueOf(type: ColumnType, value: unknown): unknown {
+  if (type === 'timestamptz' && (typeof value === 'string' || value instanceof Date))
+    return new Date(value).toISOString();
+  return isObject(value) ? inJsonbOrder(value) : value;
 }
 
 /** Each field, with its value in a content. */

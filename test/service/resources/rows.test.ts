@@ -1,4 +1,5 @@
 import { FEED_START } from '../../../src/domain/resources/event-position.ts';
+import { upsertRow } from '../../../src/service/resources/batch.ts';
 import { listRows } from '../../../src/service/resources/pages.ts';
 import { createRow, getRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import type { WriteContext } from '../../../src/service/resources/writing.ts';
@@ -19,19 +20,25 @@ type Branch = Stored & {
   /** The id is unique in the organization. */
   readonly code: string | null;
   readonly labels: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly opens_at: string | null;
+  /** Only an operation sets it. */
+  readonly archived_at: string | null;
 };
 await db.pool.query(`
   create table branches (
     organization_id uuid not null references organizations, id uuid, name text not null, parent_program_id uuid,
     open_since integer, is_open boolean not null, code text, labels jsonb not null,
+    opens_at timestamptz(3), archived_at timestamptz(3),
     created_at timestamptz(3) not null default statement_timestamp(),
     updated_at timestamptz(3) not null default statement_timestamp(),
     primary key (organization_id, id),
     constraint branches_organization_id_code_key unique (organization_id, code),
     foreign key (organization_id, parent_program_id) references parent_programs (organization_id, id));
   select bump_versions_with('branches');
-  select record_events_of('branches', 'branch')`);
-const BRANCHES = defineTable<Branch, ContentOf<Branch>>({
+  select record_events_of('branches', 'branch',
+    $$case when b.archived_at is null and a.archived_at is not null then 'archived' end$$)`);
+const BRANCHES = defineTable<Branch, Omit<ContentOf<Branch>, 'archived_at'>>({
   name: 'branches',
   noun: 'branch',
   writePermission: 'parent_programs:write',
@@ -42,9 +49,13 @@ const BRANCHES = defineTable<Branch, ContentOf<Branch>>({
     is_open: 'boolean',
     code: 'text',
     labels: 'jsonb',
+    opens_at: 'timestamptz',
+    archived_at: 'timestamptz',
   },
   defaults: {},
+  setByOperations: { archived_at: null },
   unique: ['code'],
+  ownId: 'code',
   references: { parent_program_id: 'parent program' },
   maxEntries: { labels: 3 },
 });
@@ -57,6 +68,7 @@ const BRANCH = {
   is_open: true,
   code: 'NOR',
   labels: { long: '1', b: '2' },
+  opens_at: null,
 };
 const ANY = () => {};
 const ONCE = { idempotencyKey: undefined, sentBody: () => '{}' };
@@ -100,6 +112,37 @@ test('an update of a row of any table changes the fields of the patch and keeps 
     code: 'invalid',
     fields: { labels: ['must have at most 3 entries after the change. Remove some by setting them to null.'] },
   });
+});
+
+// The attack: an upsert replaces all of the content, and takes back what an operation did.
+test('a field that only an operation sets is kept by updates and upserts, and its change has an event type of its own', async () => {
+  const { scope, ...tenant } = await createTenant(db);
+  const context = await contextOf({ scope, ...tenant });
+  const content = { ...BRANCH, opens_at: '2027-01-31T09:00:00+01:00' };
+  const { id, ...created } = await createRow(context, BRANCHES, { content, ...ONCE });
+  expect(created).toMatchObject({ opens_at: '2027-01-31T08:00:00.000Z', archived_at: null });
+  const archived_at = '2027-02-01T10:20:30.456Z';
+  const archive = (first: string) =>
+    updateRow(context, BRANCHES, {
+      id,
+      patch: (current) => ({ archived_at: current.archived_at ?? first }),
+      precondition: ANY,
+    });
+  const archived = await archive(archived_at);
+  expect(archived).toMatchObject({ ...content, opens_at: created.opens_at, archived_at });
+  expect(await archive('2027-02-02T00:00:00.000Z')).toEqual(archived);
+  await updateRow(context, BRANCHES, { id, patch: { is_open: false }, precondition: ANY });
+  const { row } = await upsertRow(context, BRANCHES, { content: BRANCH, precondition: ANY });
+  expect(row).toMatchObject({ ...BRANCH, id, archived_at });
+  const page = await listRows(db, scope, BRANCHES, { sortField: 'name', descending: false, limit: 1, after: null });
+  expect(page.rows.map((json) => JSON.parse(json))).toEqual([(await getRow(db, scope, BRANCHES, id)).row]);
+  const { events } = await listEvents(db, scope, { after: FEED_START, type: undefined, limit: 101 });
+  expect(events.map(({ json }) => JSON.parse(json))).toMatchObject([
+    { type: 'branch.created' },
+    { type: 'branch.archived', data: archived },
+    { type: 'branch.updated' },
+    { type: 'branch.updated', data: row },
+  ]);
 });
 
 test('a value of a unique field that another row of the organization has is a conflict, which names the row', async () => {
@@ -148,7 +191,10 @@ test('an idempotency key that was used for one resource is refused for another, 
 // The next version of a table, which has one more optional field.
 type NextProgram = ParentProgram & { readonly country: string | null };
 const { defaults } = PARENT_PROGRAMS;
-const NEXT = defineTable<NextProgram, { name: string; country?: string | null }>({
+const NEXT = defineTable<
+  NextProgram,
+  { name: string; country?: string | null } & Omit<ContentOf<NextProgram>, 'name' | 'country'>
+>({
   ...PARENT_PROGRAMS,
   columns: { ...PARENT_PROGRAMS.columns, country: 'text' },
   defaults: { ...defaults, country: null },
