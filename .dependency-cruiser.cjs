@@ -3,6 +3,8 @@ const room = (name) => `^src/${name}/`;
 /** Counters, distributions and spans: what every room may measure with. They import nothing. */
 const INSTRUMENTS = '^src/observability/instruments/';
 const OPEN_TELEMETRY = '^src/observability/open-telemetry\\.ts$';
+/** The rooms of single sign-on, on every floor. */
+const SINGLE_SIGN_ON = '/single-sign-on(/|\\.ts$|-commands\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -151,6 +153,16 @@ module.exports = {
         ],
       },
       to: { path: '^src/domain/organizations/organization-scope\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'single-sign-on-can-be-taken-out',
+      comment: 'Only its places of registration know it: CONTRIBUTING, "To take a subject out".',
+      severity: 'error',
+      from: {
+        path: '^(src|scripts|prisma)/',
+        pathNot: [SINGLE_SIGN_ON, '^src/(service|dashboard)/sign-in/ways\\.ts$', '^scripts/admin/commands\\.ts$'],
+      },
+      to: { path: SINGLE_SIGN_ON },
     },
     {
       name: 'src-runs-without-tests-and-scripts',

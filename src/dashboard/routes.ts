@@ -33,8 +33,7 @@ import { reportKeyRoutes } from './report-key.ts';
 import { errorView, reportError } from './routing/errors.ts';
 import { publicRoutes, signedInRoutes } from './routing/page-routes.ts';
 import { signInPages } from './sign-in/routes.ts';
-import { backChannelLogout } from './sign-in/single-sign-on/logout.ts';
-import { signInSettingsPages } from './sign-in/single-sign-on/routes.ts';
+import { PROVIDER_WAYS } from './sign-in/ways.ts';
 import { webhookPages } from './webhooks/routes.ts';
 
 export type { DashboardDeps };
@@ -43,7 +42,7 @@ const SIGNED_IN_PAGES = [
   ...profilePages,
   ...peoplePages,
   ...organizationPages,
-  ...signInSettingsPages,
+  ...PROVIDER_WAYS.flatMap((way) => way.signedInPages),
   ...integrationPages,
   ...webhookPages,
   ...auditLogPages,
@@ -60,8 +59,8 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.get(START_URL, (req: Request, res: Response, next: NextFunction) =>
     sendStartPage(dashboard, { req, res, next }),
   );
-  router.use(publicRoutes(dashboard, signInPages));
-  router.use(backChannelLogout(dashboard));
+  router.use(publicRoutes(dashboard, [...signInPages, ...PROVIDER_WAYS.flatMap((way) => way.publicPages)]));
+  for (const way of PROVIDER_WAYS) router.use(way.routesForProvider(dashboard));
   router.use(reportKeyRoutes(dashboard));
   router.use(signedInRoutes(dashboard, SIGNED_IN_PAGES));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));

@@ -1,7 +1,6 @@
 import { type Html, html } from '../../html/html.ts';
 import { REPORTED } from '../../service/keys/report-keys.ts';
-import { BY_SINGLE_SIGN_ON } from '../../service/sign-in/single-sign-on/completion.ts';
-import type { ACTIONS, AuditRecord } from '../../store/audit/audit.ts';
+import { type ACTIONS, type AuditRecord, BY_SINGLE_SIGN_ON } from '../../store/audit/audit.ts';
 import { UNUSED } from '../../store/keys/key-checks.ts';
 import { holderUrl, keysUrlOf, keyUrl, userUrl } from '../http/addresses.ts';
 import { table } from '../markup/table.ts';

@@ -2,6 +2,7 @@ import type { Environment } from '../../domain/keys/api-key.ts';
 import { shownEmail } from '../../domain/people/email.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
+import { PROFILE_URL, SIGN_IN_URL, urlOf } from '../http/addresses.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { ENVIRONMENT_WORDS } from './words.ts';
 
@@ -113,6 +114,11 @@ export function cellNote({ dashboard: { common = null } }: RequestContext): Html
     common !== null &&
     html`<p class="aside quiet">This is Charter for <strong>${common.own.title}</strong>. <a href="${common.url}/sign-in">Sign in elsewhere</a></p>`
   );
+}
+
+/** A link to the page that asks for the e-mail and the password at once. It depends on no account. */
+export function passwordLink(next: string = PROFILE_URL): Html {
+  return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }
 
 export function facts(list: readonly { readonly name: string; readonly value: HtmlValue }[]): Html {

@@ -8,7 +8,6 @@ import { listIntegrationsOwnedBy } from '../../service/integrations/integrations
 import { type KeyDetails, listActiveKeys } from '../../service/keys/list-keys.ts';
 import type { Conflict, Done } from '../../service/outcome.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../service/people/change-user.ts';
-import { unlinkUser } from '../../service/sign-in/single-sign-on/enforcement.ts';
 import { resetSecondFactor } from '../../service/sign-in-settings/second-factor.ts';
 import type { NamedIntegration } from '../../store/integrations/integrations.ts';
 import type { UserDetails } from '../../store/people/user-lists.ts';
@@ -29,7 +28,7 @@ import { getManagedUser, userIdOf } from './user-parts.ts';
 // The actions that change the account of another user.
 
 /** The page of the user, with a confirmation or with the reason for the refusal. */
-async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {
+export async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {
   return outcome.kind === 'done'
     ? redirect(`${userUrl(userIdOf(context))}?done=${done}`)
     : userPage(context, problemOf(outcome));
@@ -186,10 +185,4 @@ ${actionForm(context, { action: userUrl(id, 'second-factor'), button: 'Remove', 
 function nothingToRemove({ id, name }: UserDetails): Html {
   return html`<p>${name} has neither a second factor nor a passkey, so there is nothing to remove.</p>
 <p class="actions"><a class="button" href="${userUrl(id)}">See the user</a></p>`;
-}
-
-/** Ends the link between the account and the person at the identity provider. */
-export async function unlink(context: SignedInContext): Promise<View> {
-  const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
-  return userView(context, outcome, 'unlinked');
 }

@@ -15,7 +15,6 @@ import {
   showDeactivation,
   showDemotion,
   showSecondFactorRemoval,
-  unlink,
 } from './change-user.ts';
 import {
   EMAIL_FORM,
@@ -74,7 +73,6 @@ export const peoplePages: readonly SignedInPage[] = [
     get: showWithdrawal,
     post: provenForm('withdraw the invitation', {}, withdraw),
   },
-  { path: userUrl(ID, 'unlink'), mayEnter: maySeePeople, post: provenForm('unlink the user', {}, unlink, { nameOf }) },
   {
     path: userUrl(ID, 'reactivate'),
     mayEnter: maySeePeople,

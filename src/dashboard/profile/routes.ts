@@ -8,7 +8,6 @@ import {
   PASSWORD_URL,
   PROFILE_URL,
   PROOF_OPTIONS_URL,
-  PROVIDER_PROOF_URL,
   passkeyUrl,
   RECOVERY_CODES_URL,
   REMOVE_SECOND_FACTOR_URL,
@@ -18,11 +17,10 @@ import {
   SIGN_OUT_URL,
 } from '../http/addresses.ts';
 import { keyPages } from '../keys/routes.ts';
-import { PROVIDER_PROOF_FORM, sendProofOptions } from '../proof/page.ts';
-import { MAX_PROVEN, provenForm, provenPage } from '../proof/proven.ts';
+import { sendProofOptions } from '../proof/page.ts';
+import { provenForm, provenPage } from '../proof/proven.ts';
 import { anyRole, form, type SignedInPage } from '../routing/page-routes.ts';
 import { submitSignOut } from '../sign-in/sign-in.ts';
-import { proveAtProvider } from '../sign-in/single-sign-on/provider.ts';
 import {
   ADD_FORM,
   add,
@@ -89,11 +87,6 @@ export const profilePages: readonly SignedInPage[] = [
     path: passkeyUrl(PASSKEY_ID, 'remove'),
     mayEnter: anyRole,
     post: provenForm('remove the passkey', {}, removePasskey, { nameOf: passkeyNameOf }),
-  },
-  {
-    path: PROVIDER_PROOF_URL,
-    mayEnter: anyRole,
-    post: form(PROVIDER_PROOF_FORM, proveAtProvider, { takesTurns: true, size: MAX_PROVEN }),
   },
   { path: PROOF_OPTIONS_URL, mayEnter: anyRole, post: form({}, sendProofOptions) },
   { path: SESSIONS_URL, mayEnter: anyRole, get: showSessions, post: form(END_FORM, endOne) },

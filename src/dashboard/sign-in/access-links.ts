@@ -1,18 +1,15 @@
-import { hashToken } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { NO_PASSWORD } from '../../service/authority/sign-in-ways.ts';
 import { type OpenLink, openLink, requestReset, setPassword } from '../../service/people/access-links.ts';
-import { findConnectionById } from '../../service/sign-in/single-sign-on/connection.ts';
 import { password, text } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { FORGOTTEN_PASSWORD_URL, PROFILE_URL, SIGN_IN_URL, welcomeUrl } from '../http/addresses.ts';
+import { FORGOTTEN_PASSWORD_URL, SIGN_IN_URL, welcomeUrl } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, emailText, postForm } from '../markup/parts.ts';
-import { goToProvider } from './single-sign-on/provider.ts';
 
 // Access links: the page to which an invitation or a password reset leads, and the page where people ask for a reset.
 
@@ -45,24 +42,7 @@ export async function choosePassword(context: RequestContext, { values }: Form<t
   }
 }
 
-/** Leads to the identity provider. The link is used up when the provider confirms that the link's e-mail is the person's. */
-export async function welcomeByProvider(context: RequestContext): Promise<View> {
-  const { dashboard, now, inTurn } = context;
-  const token = tokenOf(context);
-  const found = await inTurn(async () => {
-    const link = await openLink(dashboard.db, token, now);
-    const connection =
-      link === null || dashboard.publicUrl === undefined
-        ? null
-        : await findConnectionById(dashboard.db, link.organizationId);
-    return link === null || connection === null ? null : { link, connection };
-  });
-  if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);
-  const { link, connection } = found;
-  return goToProvider(context, connection, { email: link.email, next: PROFILE_URL, linkHash: hashToken(token) });
-}
-
-function tokenOf({ params }: RequestContext): string {
+export function tokenOf({ params }: RequestContext): string {
   return params['token'] ?? '';
 }
 
@@ -115,7 +95,7 @@ function refusedPage(context: RequestContext, message: string): View {
   return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link: TO_SIGN_IN });
 }
 
-function deadLinkPage(context: RequestContext): View {
+export function deadLinkPage(context: RequestContext): View {
   const title = 'This link no longer works';
   const message = 'It was used before, has expired, or was withdrawn. Ask the person who sent it for a new one.';
   return errorPage(context, { status: 404, title, message, link: TO_SIGN_IN });

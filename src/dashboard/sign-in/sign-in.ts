@@ -2,10 +2,9 @@ import { normalEmail } from '../../domain/people/email.ts';
 import { SESSION_HOURS, SESSION_IDLE_MINUTES, type SessionEnd } from '../../domain/people/session.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
+import type { SingleSignOnRequired } from '../../service/authority/sign-in-ways.ts';
 import { optionsForSignIn, signInWithPasskey } from '../../service/sign-in/passkeys/sign-in.ts';
 import { giveSecondFactor, signIn, signOut } from '../../service/sign-in/sign-in.ts';
-import { findConnectionForEmail } from '../../service/sign-in/single-sign-on/connection.ts';
-import { hasSso } from '../../store/unscoped/people.ts';
 import { hiddenField, nextField, password, secondFactorCode, text } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
@@ -23,8 +22,9 @@ import { formProblem, type Problem, problemOf } from '../http/problem.ts';
 import { findSignedIn, type RequestContext, type SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import { redirect, type View } from '../http/view.ts';
+import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
-import { cellNote, doneNotice, postForm } from '../markup/parts.ts';
+import { cellNote, doneNotice, passwordLink, postForm } from '../markup/parts.ts';
 import {
   askingBrowserOf,
   noPasskeysWords,
@@ -33,9 +33,8 @@ import {
   relyingPartyOf,
   sendOptions,
 } from '../proof/passkeys.ts';
-import { goToProvider } from './single-sign-on/provider.ts';
-import { passwordLink, requiredPage } from './single-sign-on/refusal-pages.ts';
 import { startAfterSignIn, startInBrowser } from './start-session.ts';
+import { PROVIDER_WAYS } from './ways.ts';
 
 const DONE = new Map([
   ['signed-out', 'You are signed out.'],
@@ -88,9 +87,13 @@ export const SIGN_IN_FORM = {
 export async function showSignIn(context: RequestContext): Promise<View> {
   const next = safeNext(context.query.get('next'));
   if ((await findSignedIn(context)) !== null) return redirect(next);
-  const { db, publicUrl } = context.dashboard;
-  const isFirstStep = context.query.get('with') !== 'password' && publicUrl !== undefined && (await hasSso(db));
-  return signInPage(context, { email: '', next, problem: null, step: isFirstStep ? 'email' : 'both' });
+  const asksFirst = context.query.get('with') !== 'password' && (await asksForEmailFirst(context));
+  return signInPage(context, { email: '', next, problem: null, step: asksFirst ? 'email' : 'both' });
+}
+
+async function asksForEmailFirst(context: RequestContext): Promise<boolean> {
+  for (const way of PROVIDER_WAYS) if (await way.mayLeadToProvider(context)) return true;
+  return false;
 }
 
 export async function submitSignIn(context: RequestContext, { values }: Form<typeof SIGN_IN_FORM>): Promise<View> {
@@ -103,16 +106,30 @@ async function continueWithEmail(
   context: RequestContext,
   { email, next }: { email: string; next: string },
 ): Promise<View> {
-  const { dashboard, inTurn } = context;
   const address = normalEmail(email);
   if (address === null) {
     const problem = formProblem('Type the whole e-mail address, such as mei@example.org.');
     return signInPage(context, { email, next, problem, step: 'email' });
   }
-  const { db, publicUrl } = dashboard;
-  const connection = publicUrl === undefined ? null : await inTurn(() => findConnectionForEmail(db, address));
-  if (connection === null) return signInPage(context, { email, next, problem: null, step: 'password' });
-  return goToProvider(context, connection, { email: address, next });
+  for (const way of PROVIDER_WAYS) {
+    const view = await way.beginByEmail(context, { email: address, next });
+    if (view !== null) return view;
+  }
+  return signInPage(context, { email, next, problem: null, step: 'password' });
+}
+
+/** The page for a person whose password or passkey was right, but whose organization does not accept it. */
+function requiredPage(context: RequestContext, required: SingleSignOnRequired, next: string): View {
+  const [way] = PROVIDER_WAYS;
+  return errorPage(context, {
+    status: 403,
+    title: 'Your organization requires single sign-on',
+    message: 'It accepts neither passwords nor passkeys here. Sign in at its identity provider.',
+    link:
+      way === undefined || context.dashboard.publicUrl === undefined
+        ? { name: 'Go to the sign-in', href: SIGN_IN_URL }
+        : { name: 'Continue with single sign-on', href: way.startUrl(required, next) },
+  });
 }
 
 async function signInWithPassword(

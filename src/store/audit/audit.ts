@@ -73,6 +73,9 @@ export const ACTIONS = [
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
+/** How events name single sign-on. They stay readable where it has been taken out. */
+export const BY_SINGLE_SIGN_ON = 'single sign-on';
+
 export type AuditEvent = {
   readonly action: AuditAction;
   /** `null` for an operator, and if nobody is signed in. */

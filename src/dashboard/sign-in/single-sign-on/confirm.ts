@@ -6,15 +6,18 @@ import {
   type GivenForAccount,
   openConfirmation,
 } from '../../../service/sign-in/single-sign-on/confirm.ts';
+import { unlinkUser } from '../../../service/sign-in/single-sign-on/enforcement.ts';
 import { password, secondFactorCode } from '../../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../../forms/form.ts';
 import { FORGOTTEN_PASSWORD_URL, SIGN_IN_PASSKEY_OPTIONS_URL, SIGN_IN_URL } from '../../http/addresses.ts';
 import { type Problem, problemOf } from '../../http/problem.ts';
-import type { RequestContext } from '../../http/request-context.ts';
+import type { RequestContext, SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import type { View } from '../../http/view.ts';
 import { page } from '../../markup/layout.ts';
 import { emailText, postForm } from '../../markup/parts.ts';
+import { userView } from '../../people/change-user.ts';
+import { userIdOf } from '../../people/user-parts.ts';
 import { askingBrowserOf, noPasskeysWords, passkeyField, passkeyForm, relyingPartyOf } from '../../proof/passkeys.ts';
 import { startInBrowser } from '../start-session.ts';
 import { getConnection } from './provider.ts';
@@ -119,4 +122,10 @@ ${by === 'password' && fields.password}
 ${hasSecondFactor && fields.code}
 <div class="actions"><button class="button primary wide">Confirm and sign in</button></div>`,
   );
+}
+
+/** Ends the link between the account and the person at the identity provider. */
+export async function unlink(context: SignedInContext): Promise<View> {
+  const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
+  return userView(context, outcome, 'unlinked');
 }

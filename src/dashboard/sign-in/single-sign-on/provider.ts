@@ -1,31 +1,32 @@
 import { normalEmail } from '../../../domain/people/email.ts';
+import { hashToken } from '../../../domain/people/session.ts';
 import { type Html, html } from '../../../html/html.ts';
+import type { SingleSignOnRequired } from '../../../service/authority/sign-in-ways.ts';
+import { openLink } from '../../../service/people/access-links.ts';
 import { getWaysToProve } from '../../../service/sign-in/prove.ts';
 import { beginSignIn, type SignInDeps } from '../../../service/sign-in/single-sign-on/begin.ts';
 import { completeSignIn } from '../../../service/sign-in/single-sign-on/complete.ts';
 import type { AfterProof } from '../../../service/sign-in/single-sign-on/completion.ts';
-import { type Connection, findConnectionById } from '../../../service/sign-in/single-sign-on/connection.ts';
+import {
+  type Connection,
+  findConnectionById,
+  findConnectionForEmail,
+} from '../../../service/sign-in/single-sign-on/connection.ts';
+import { hasSso } from '../../../store/unscoped/people.ts';
 import { hiddenField, nextField } from '../../forms/fields.ts';
 import { type Form, fieldsOf } from '../../forms/form.ts';
-import { confirmationUrl, PROFILE_URL, safeNext } from '../../http/addresses.ts';
+import { confirmationUrl, PROFILE_URL, safeNext, singleSignOnUrl, urlOf } from '../../http/addresses.ts';
 import { contextAt, findSignedIn, type RequestContext, type SignedInContext } from '../../http/request-context.ts';
 import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { continuePage } from '../../markup/continue.ts';
 import { page } from '../../markup/layout.ts';
-import { postForm } from '../../markup/parts.ts';
+import { passwordLink, postForm } from '../../markup/parts.ts';
 import { backToProof, goOnPage, type PROVIDER_PROOF_FORM, parentOf } from '../../proof/page.ts';
 import { findForm, openForm } from '../../proof/sealed-form.ts';
+import { deadLinkPage, tokenOf } from '../access-links.ts';
 import { startInBrowser } from '../start-session.ts';
-import {
-  failurePage,
-  lostPage,
-  notAdmittedPage,
-  notProvenPage,
-  overPage,
-  passwordLink,
-  tooManyPage,
-} from './refusal-pages.ts';
+import { failurePage, lostPage, notAdmittedPage, notProvenPage, overPage, tooManyPage } from './refusal-pages.ts';
 
 export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
   return { db: dashboard.db, access: dashboard.providers, inTurn };
@@ -86,6 +87,42 @@ export async function goToProvider(
   }
 }
 
+/**
+ * Whether the domain of an e-mail may lead to a provider, so that the sign-in asks for the e-mail first. That depends on no account, so
+ * that nobody can learn which e-mails have one.
+ */
+export async function mayLeadToProvider({ dashboard: { db, publicUrl } }: RequestContext): Promise<boolean> {
+  return publicUrl !== undefined && (await hasSso(db));
+}
+
+/** Begins the sign-in of a person with this e-mail; `null` if its domain leads to no provider. */
+export async function beginByEmail(
+  context: RequestContext,
+  { email, next }: { readonly email: string; readonly next: string },
+): Promise<View | null> {
+  const { dashboard, inTurn } = context;
+  if (dashboard.publicUrl === undefined) return null;
+  const connection = await inTurn(() => findConnectionForEmail(dashboard.db, email));
+  return connection === null ? null : goToProvider(context, connection, { email, next });
+}
+
+/** Leads to the identity provider. The link is used up when the provider confirms that the link's e-mail is the person's. */
+export async function welcomeByProvider(context: RequestContext): Promise<View> {
+  const { dashboard, now, inTurn } = context;
+  const token = tokenOf(context);
+  const found = await inTurn(async () => {
+    const link = await openLink(dashboard.db, token, now);
+    const connection =
+      link === null || dashboard.publicUrl === undefined
+        ? null
+        : await findConnectionById(dashboard.db, link.organizationId);
+    return link === null || connection === null ? null : { link, connection };
+  });
+  if (found === null || found.link.singleSignOn === 'no') return deadLinkPage(context);
+  const { link, connection } = found;
+  return goToProvider(context, connection, { email: link.email, next: PROFILE_URL, linkHash: hashToken(token) });
+}
+
 export const START_FORM = { email: hiddenField(), next: nextField };
 
 /**
@@ -114,6 +151,11 @@ ${postForm(
 export async function startAtProvider(context: RequestContext, { values }: Form<typeof START_FORM>): Promise<View> {
   const email = normalEmail(values.email) ?? '';
   return goToProvider(context, await getConnection(context), { email, next: values.next });
+}
+
+/** The link to that page for a person whose password or passkey the organization does not accept. */
+export function startUrl({ organizationId, email }: SingleSignOnRequired, next: string): string {
+  return urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
 }
 
 /** The page to which the provider sends the browser back. */

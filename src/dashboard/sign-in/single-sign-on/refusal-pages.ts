@@ -2,7 +2,6 @@ import { PROOF_MINUTES } from '../../../domain/people/session.ts';
 import { SIGN_IN_MINUTES } from '../../../domain/people/single-sign-on.ts';
 import type { WaysIn } from '../../../domain/people/ways-in.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { SingleSignOnRequired } from '../../../service/authority/sign-in-ways.ts';
 import type { RateLimited } from '../../../service/outcome.ts';
 import type {
   NotAdmitted,
@@ -11,11 +10,12 @@ import type {
   NotProvenReason,
 } from '../../../service/sign-in/single-sign-on/completion.ts';
 import type { ProviderFailure } from '../../../service/sign-in/single-sign-on/provider.ts';
-import { guideUrl, PROFILE_URL, SIGN_IN_URL, singleSignOnUrl, urlOf } from '../../http/addresses.ts';
+import { guideUrl, PROFILE_URL, SIGN_IN_URL } from '../../http/addresses.ts';
 import { problemOf } from '../../http/problem.ts';
 import type { RequestContext, SignedInContext } from '../../http/request-context.ts';
 import type { View } from '../../http/view.ts';
 import { errorPage } from '../../markup/error.ts';
+import { passwordLink } from '../../markup/parts.ts';
 
 // Pages that say why a sign-in at the identity provider was refused. If it was to prove who somebody is, `back` is the form that
 // leads back to the other kinds of proof.
@@ -50,21 +50,6 @@ export function tooManyPage(context: RequestContext, limited: RateLimited, back?
   const { message } = problemOf(limited);
   const view = errorPage(context, { status: 429, title: 'Too many attempts', message, ...waysOn(back) });
   return { ...view, headers: { 'Retry-After': String(limited.retryAfterSeconds) } };
-}
-
-/** The page for a person whose password or passkey was right, but whose organization does not accept it. */
-export function requiredPage(
-  context: RequestContext,
-  { organizationId, email }: SingleSignOnRequired,
-  next: string,
-): View {
-  const href = urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
-  return errorPage(context, {
-    status: 403,
-    title: 'Your organization requires single sign-on',
-    message: 'It accepts neither passwords nor passkeys here. Sign in at its identity provider.',
-    link: context.dashboard.publicUrl === undefined ? AGAIN : { name: 'Continue with single sign-on', href },
-  });
 }
 
 const REASONS: Record<NotAdmittedReason, string> = {
@@ -140,9 +125,4 @@ const FAILURES: Record<
 /** The page does not repeat what the provider said: that is in the audit log, for administrators. */
 export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
   return errorPage(context, { ...FAILURES[kind], ...waysOn(back) });
-}
-
-/** A link to the page that asks for the e-mail and the password at once. It depends on no account. */
-export function passwordLink(next: string = PROFILE_URL): Html {
-  return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }

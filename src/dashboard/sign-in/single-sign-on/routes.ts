@@ -1,16 +1,26 @@
-import { mayGovern } from '../../../domain/people/role.ts';
+import { mayGovern, maySeePeople } from '../../../domain/people/role.ts';
 import {
   ALLOW_PASSWORDS_URL,
   CONNECTION_URL,
+  confirmationUrl,
   domainsUrl,
+  PROVIDER_PROOF_URL,
   REMOVE_CONNECTION_URL,
   REQUIRE_URL,
   ROLES_URL,
   SIGN_IN_SETTINGS_URL,
+  singleSignOnUrl,
+  userUrl,
+  welcomeUrl,
 } from '../../http/addresses.ts';
 import { redirect } from '../../http/view.ts';
-import { provenForm } from '../../proof/proven.ts';
-import type { SignedInPage } from '../../routing/page-routes.ts';
+import { userNameOf as nameOf } from '../../people/user-parts.ts';
+import { PROVIDER_PROOF_FORM } from '../../proof/page.ts';
+import { MAX_PROVEN, provenForm } from '../../proof/proven.ts';
+import { anyRole, form, type PublicPage, type SignedInPage } from '../../routing/page-routes.ts';
+import { showWelcome } from '../access-links.ts';
+import { CONFIRM_FORM, confirm, showConfirmation, unlink } from './confirm.ts';
+import { comeBack, proveAtProvider, START_FORM, showStart, startAtProvider, welcomeByProvider } from './provider.ts';
 import {
   allowPasswords,
   CHOSEN_DOMAIN_FORM,
@@ -29,12 +39,36 @@ import {
   submitRequirement,
 } from './settings.ts';
 
+const ORGANIZATION = ':organizationId';
+const TOKEN = ':token';
 const takesTurns = true;
+
+export const publicPages: readonly PublicPage[] = [
+  { path: welcomeUrl(TOKEN, 'single-sign-on'), get: showWelcome, post: form({}, welcomeByProvider, { takesTurns }) },
+  {
+    path: singleSignOnUrl(ORGANIZATION, 'start'),
+    get: showStart,
+    post: form(START_FORM, startAtProvider, { takesTurns }),
+  },
+  { path: singleSignOnUrl(ORGANIZATION, 'callback'), get: comeBack, takesTurns },
+  { path: confirmationUrl(ORGANIZATION, TOKEN), get: showConfirmation, post: form(CONFIRM_FORM, confirm) },
+];
+
 /** The address of a form stays in the browser after a refusal. Opened anew, it leads to the page that contains the form. */
 const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
-/** All forms change how people sign in, so they need a fresh proof. */
-export const signInSettingsPages: readonly SignedInPage[] = [
+/** All forms but the proof itself change how people sign in, so they need a fresh proof. */
+export const signedInPages: readonly SignedInPage[] = [
+  {
+    path: PROVIDER_PROOF_URL,
+    mayEnter: anyRole,
+    post: form(PROVIDER_PROOF_FORM, proveAtProvider, { takesTurns, size: MAX_PROVEN }),
+  },
+  {
+    path: userUrl(':userId', 'unlink'),
+    mayEnter: maySeePeople,
+    post: provenForm('unlink the user', {}, unlink, { nameOf }),
+  },
   { path: SIGN_IN_SETTINGS_URL, mayEnter: mayGovern, get: (context) => settingsPage(context) },
   {
     path: CONNECTION_URL,

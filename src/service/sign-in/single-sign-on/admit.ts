@@ -5,7 +5,7 @@ import { type AccessLinkRecord, isLinkOpen, mayMakerManage } from '../../../doma
 import { domainOfEmail } from '../../../domain/people/email.ts';
 import { isAbove } from '../../../domain/people/role.ts';
 import type { GroupRole, NewPeopleRole } from '../../../domain/people/single-sign-on.ts';
-import { recordAudit } from '../../../store/audit/audit.ts';
+import { BY_SINGLE_SIGN_ON, recordAudit } from '../../../store/audit/audit.ts';
 import { lockOrganization } from '../../../store/organizations/organizations.ts';
 import { useAccessLink, voidAccessLinksOf } from '../../../store/people/access-links.ts';
 import { endSessionsOf } from '../../../store/people/sessions.ts';
@@ -25,7 +25,6 @@ import { findAccessLinkByHash } from '../../../store/unscoped/people.ts';
 import { createHashedToken, openSession } from '../sessions.ts';
 import { groupRoleOf, lacksGroups, type Person, provedAtOf, storableGroups } from './claims.ts';
 import {
-  BY_SINGLE_SIGN_ON,
   LOST,
   type Lost,
   type NotAdmitted,

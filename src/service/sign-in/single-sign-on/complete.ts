@@ -2,7 +2,7 @@ import type { AuditSource } from '../../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import { hashToken } from '../../../domain/people/session.ts';
 import { deriveNonceAndVerifier, hashBrowserSecret } from '../../../domain/people/single-sign-on.ts';
-import { recordAudit } from '../../../store/audit/audit.ts';
+import { BY_SINGLE_SIGN_ON, recordAudit } from '../../../store/audit/audit.ts';
 import { recordProof } from '../../../store/people/sessions.ts';
 import {
   deleteSsoSignIn,
@@ -21,7 +21,6 @@ import { attemptOf, isOpen, type SignInDeps } from './begin.ts';
 import { claimsFor, type Person, personOf, provedAtOf } from './claims.ts';
 import {
   type AfterProof,
-  BY_SINGLE_SIGN_ON,
   type Completion,
   LOST,
   type Lost,

@@ -1,8 +1,5 @@
 import type { ProviderFailure } from './provider.ts';
 
-/** How the events of the audit log name single sign-on. */
-export const BY_SINGLE_SIGN_ON = 'single sign-on';
-
 /** The user is signed in. `token` is that of the session, and `email` that of the user, whatever was typed. */
 export type SignedInByProvider = {
   readonly kind: 'signed-in';

@@ -10,14 +10,13 @@ import {
 } from 'jose';
 import type { AuditSource } from '../../../domain/audit/actor.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
-import { recordAudit } from '../../../store/audit/audit.ts';
+import { BY_SINGLE_SIGN_ON, recordAudit } from '../../../store/audit/audit.ts';
 import { endSsoSessionsOf, listUsersBySid } from '../../../store/people/sessions.ts';
 import { deleteUnconfirmed, findSsoUser } from '../../../store/people/single-sign-on.ts';
 import { claimIdempotencyKey } from '../../../store/resources/idempotency-keys.ts';
 import { type Transaction, transaction } from '../../../store/sql/database.ts';
 import { CLOCK_SECONDS, type ProviderAccess, ProviderUnreachableError } from '../../provider-access.ts';
 import type { SignInDeps } from './begin.ts';
-import { BY_SINGLE_SIGN_ON } from './completion.ts';
 import type { Connection } from './connection.ts';
 import {
   discoverProvider,
