@@ -1,5 +1,5 @@
 /** A statement that locks a table for as long as it has rows to read or to write. */
-export type LongLock = {
+type LongLock = {
   /** The first words of the statement. */
   readonly statement: string;
   readonly remedy: string;

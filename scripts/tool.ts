@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 export const root = join(import.meta.dirname, '..');
 const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript-native' } as const;
 
-export type Tool = keyof typeof PACKAGES;
+type Tool = keyof typeof PACKAGES;
 
 /** Runs a tool of node_modules with the same Node. Throws with its output and the remedy if it fails. */
 export async function runTool(

@@ -1,6 +1,6 @@
 // Messages and remedies for what markdownlint finds. Rules without an entry keep markdownlint's own description.
 
-export type MarkdownFinding = {
+type MarkdownFinding = {
   /** "MD001", "heading-increment". */
   readonly names: readonly string[];
   readonly description: string;

@@ -17,7 +17,7 @@ export type Fault = {
   readonly remedy: string;
 };
 
-export type Page = {
+type Page = {
   /** The path from the root of the checkout: "openapi/guides/errors.md". */
   readonly file: string;
   /** Every token of the page in reading order, nested ones included. */

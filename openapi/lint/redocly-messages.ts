@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 
 // Messages and remedies for what Redocly finds. Rules without an entry keep Redocly's own message.
 
-export type Finding = {
+type Finding = {
   readonly ruleId: string;
   readonly message: string;
   readonly suggest: readonly string[];
@@ -12,7 +12,7 @@ export type Finding = {
   readonly lines: readonly string[];
 };
 
-export type Advice = { readonly message: string; readonly remedy: string; readonly rule: string };
+type Advice = { readonly message: string; readonly remedy: string; readonly rule: string };
 
 export function adviceFor(finding: Finding): Advice {
   const { ruleId, message, suggest } = finding;

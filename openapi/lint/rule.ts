@@ -21,7 +21,7 @@ export type Mistake = {
  * By the name of an object of OpenAPI or Arazzo, such as "Operation". A visitor in place of a function is for what is within
  * such objects: `Paths` are the operations that clients call, and `WebhooksMap` those that the server calls.
  */
-export type Visitor = { readonly [object: string]: ((node: Json, context: Context) => void) | Visitor };
+type Visitor = { readonly [object: string]: ((node: Json, context: Context) => void) | Visitor };
 
 /** The members that are used of the context that Redocly gives to a visitor. */
 export type Context = {

@@ -31,7 +31,7 @@ function rowOf({ name }: Cell, state: CellState | undefined) {
 
 // What a cell says about itself: its health at its address, and the rest in its metrics.
 
-export type CellState = {
+type CellState = {
   /** READY, or what is wrong. */
   readonly health: string;
   /** The version of the server whose metrics were read; `null` if they were not read. */

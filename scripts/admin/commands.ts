@@ -23,7 +23,7 @@ const COMMANDS = [
 ];
 
 /** What a command uses of its process. */
-export type Surroundings = {
+type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;

@@ -34,7 +34,7 @@ export type Servers = {
 };
 
 /** The figures of several rounds together. */
-export type Summary = {
+type Summary = {
   /** Requests per second. */
   readonly rate: number;
   readonly p50Ms: number;
@@ -148,7 +148,7 @@ export function compare(passes: readonly Pair<Sample>[]): Comparison {
   return { subject, base, ratio: subject.rate / base.rate, ratioOfPasses };
 }
 
-export function summaryOf(samples: readonly Sample[]): Summary {
+function summaryOf(samples: readonly Sample[]): Summary {
   const all = merge(samples);
   const perThousand = (seconds: number) => (seconds * 1e6) / all.milliseconds.length;
   return {

@@ -17,13 +17,13 @@ import { privateBytes, residentBytes } from './servers.ts';
 /** A database of one size, and a server of its own for it, without a response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
 
-export type Growth = Pick<GrowthCase, 'title' | 'of'> & {
+type Growth = Pick<GrowthCase, 'title' | 'of'> & {
   /** The median latency of the fastest round, for each size: whatever else the machine does only slows requests down. */
   readonly milliseconds: readonly number[];
 };
 
 /** What one size costs, apart from requests. */
-export type SizeCosts = Size & {
+type SizeCosts = Size & {
   readonly databaseBytes: number;
   /** The WAL of one update right after a checkpoint, which contains an image of nearly every page that the update writes. */
   readonly walBytesOfUpdate: number;
@@ -38,9 +38,9 @@ export type SizeCosts = Size & {
 };
 
 /** Bytes for each row of the largest database. */
-export type RowCosts = { readonly name: string; readonly bytes: number };
+type RowCosts = { readonly name: string; readonly bytes: number };
 
-export type GrowthRun = {
+type GrowthRun = {
   readonly growths: readonly Growth[];
   readonly costs: readonly SizeCosts[];
   readonly rows: readonly RowCosts[];

@@ -131,7 +131,7 @@ export function encode({ method = 'GET', path, headers, body = '' }: RequestSpec
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-export type SendOptions = {
+type SendOptions = {
   /** Returns the next request. */
   readonly next: () => Buffer;
   /** The time after which no request is sent, from `performance.now()`. */
@@ -142,7 +142,7 @@ export type SendOptions = {
   readonly onResponse: (status: number, milliseconds: number, isInTime: boolean) => void;
 };
 
-export type Connection = {
+type Connection = {
   /** Resolves when the time is over, or the signal has come, and the last response has arrived. */
   sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;

@@ -18,7 +18,7 @@ import { canonical, hasOwn, listOf, namesOf, objectOf } from './json.ts';
 import type { Direction, RuleName } from './rules.ts';
 
 /** An operation, with the parameters of its path and the document's default security. */
-export type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
+type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
 /** The directions of its request and its response. For a webhook they are reversed: the client responds. */
 export type Travel = { readonly sent: Direction; readonly returned: Direction };

@@ -95,7 +95,7 @@ export type Change = {
   readonly lacksDeprecation: boolean;
 };
 
-export type Details = {
+type Details = {
   readonly name?: string;
   readonly before?: unknown;
   readonly after?: unknown;
@@ -155,7 +155,7 @@ function show(value: unknown): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
 }
 
-export type Place = {
+type Place = {
   /** An operation, or a named component. */
   readonly root: string;
   readonly parts: readonly string[];
@@ -164,7 +164,7 @@ export type Place = {
 };
 
 /** A place, given from its operation and from the nearest named component. */
-export type Spot = { readonly at: Place; readonly within: Place };
+type Spot = { readonly at: Place; readonly within: Place };
 
 export function spotOf(root: string): Spot {
   const place = { root, parts: [], field: '' };
@@ -207,7 +207,7 @@ function both({ at, within }: Spot, change: (place: Place) => Place): Spot {
 }
 
 /** An object of the document and, where a reference led to it, the name of that component: "schema ParentProgram". */
-export type Resolved = { readonly node: Json; readonly component: string | null };
+type Resolved = { readonly node: Json; readonly component: string | null };
 export type Resolve = (value: unknown) => Resolved;
 
 /** The sections of `components`, and the word for one component of each. */

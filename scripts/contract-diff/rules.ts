@@ -11,7 +11,7 @@
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
-export type Judgement = { readonly verdict: Verdict; readonly why: string };
+type Judgement = { readonly verdict: Verdict; readonly why: string };
 export type Rule = Readonly<Record<Direction, Judgement>> & {
   /** A template with {name}, {before} and {after}. */
   readonly says: string;

@@ -6,7 +6,7 @@ import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './
 
 /** Numbers are split into integers and fractions, so that "number" is "integer" and more. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
-export type Type = (typeof TYPES)[number];
+type Type = (typeof TYPES)[number];
 
 /** What a schema allows of one type. Several shapes of one type are alternatives (`anyOf`, `oneOf`). */
 export type Shape = {

@@ -9,7 +9,7 @@ import {
   webhooksOf,
 } from '../../src/contract/document.ts';
 
-export type Tag = { readonly name: string; readonly description: string };
+type Tag = { readonly name: string; readonly description: string };
 
 /** The parts of the contract that the documentation shows. References to named schemas are kept, so that they become links. */
 export type Contract = {

@@ -18,7 +18,7 @@ export type Site = {
   readonly support: string | null;
 };
 
-export type Page = {
+type Page = {
   /** The name of its file without ".html". */
   readonly name: string;
   readonly title: string;

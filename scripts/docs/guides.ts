@@ -132,7 +132,7 @@ export function errorOf(problems: readonly Problem[]): Error {
 }
 
 /** A line of openapi/guides/guides.yaml. */
-export type Listed = {
+type Listed = {
   readonly name: string;
   /** The path from the root of the checkout. */
   readonly file: string;

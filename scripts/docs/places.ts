@@ -4,7 +4,7 @@ import { errorOf, GUIDES, type Guide, type Problem, type Source } from './guides
 import { withTargets } from './markdown.ts';
 
 /** What a link of a guide leads to. */
-export type Target =
+type Target =
   | { readonly kind: 'guide'; readonly slug: string; readonly anchor: string | null }
   | { readonly kind: 'operation'; readonly operation: Operation | Webhook }
   | { readonly kind: 'file'; readonly name: string };

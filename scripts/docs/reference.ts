@@ -14,7 +14,7 @@ import type { Contract } from './contract.ts';
 import { samplesOf } from './samples/languages.ts';
 
 /** Returns the URL of the Markdown of a schema. */
-export type SchemaPlaces = (name: string) => string;
+type SchemaPlaces = (name: string) => string;
 
 /** The operation or webhook, without its title. Its sections begin with "##". */
 export function operationMarkdown(operation: Operation | Webhook, placeOf: SchemaPlaces): string {

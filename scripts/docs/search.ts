@@ -4,7 +4,7 @@ import { operationPlace, schemaPlace } from './places.ts';
 import { plain } from './text.ts';
 
 /** A result of the search. The names are those that assets/site.js reads. */
-export type Entry = {
+type Entry = {
   readonly title: string;
   /** The page or the kind of the result. */
   readonly page: string;

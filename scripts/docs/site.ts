@@ -12,7 +12,7 @@ import { readThemes } from './style.ts';
 /** The files by path. Each is built when it is requested. */
 export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 
-export type SiteOptions = Pick<Site, 'server' | 'address' | 'support'>;
+type SiteOptions = Pick<Site, 'server' | 'address' | 'support'>;
 
 const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
 const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';

@@ -13,7 +13,7 @@ export type Trial = {
   readonly seconds: number;
 };
 
-export type TryOptions = {
+type TryOptions = {
   readonly onTrial: (trial: Trial) => void;
 };
 

@@ -10,7 +10,7 @@ export const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
 /** A problem as "redocly lint --format=json" prints it. */
-export type Found = {
+type Found = {
   readonly ruleId: string;
   readonly message: string;
   readonly suggest: readonly string[];
@@ -105,7 +105,7 @@ function withoutRoot(text: string): string {
 const FLOOR = 90;
 
 /** Redocly's score of how easily programs can use the API. */
-export type Score = {
+type Score = {
   /** 0 to 100. */
   readonly points: number;
   /** The parts of the score that are not full, lowest first: "schema simplicity 60%, parameter simplicity 77%". */

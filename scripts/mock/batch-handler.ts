@@ -14,7 +14,7 @@ import { batchConflictOf, type DomainError, isOfOneChange, RefusedChangesError }
 import { stringifyJson } from '../../src/domain/resources/json.ts';
 import { type Store, TakenError } from './store.ts';
 
-export type BatchDeps = {
+type BatchDeps = {
   readonly operations: readonly Operation[];
   /** The handler of an operation for one item. */
   readonly handlerOf: (operation: Operation) => OperationHandler;

@@ -40,7 +40,7 @@ async function readAssets(): Promise<Assets> {
   return { document, yaml: () => readFile(join(root, 'generated/openapi.yaml'), 'utf8'), ...page };
 }
 
-export type EditOptions = {
+type EditOptions = {
   /** Serves the edited contract from now on. Rejects where it cannot be served. */
   readonly serve: (document: Document) => Promise<void>;
   /** Called with a line for every problem, and one for the outcome. */

@@ -9,7 +9,7 @@ import type { Mock, MockOptions } from './server.ts';
 export type OptionsOf<Mode extends Options['mode']> = Extract<Options, { mode: Mode }>;
 
 /** A way to start the mock: in a checkout or from the package. */
-export type Program = {
+type Program = {
   readonly command: Command;
   startMock(options: MockOptions): Promise<Mock>;
   /** Another sentence about the running mock; empty if there is none. */

@@ -17,7 +17,7 @@ export type PageOptions = {
   readonly isSeeded: boolean;
 };
 
-export type Shown = { readonly overrides: readonly Override[]; readonly requests: readonly MockRequest[] };
+type Shown = { readonly overrides: readonly Override[]; readonly requests: readonly MockRequest[] };
 
 const SHOWN_REQUESTS = 50;
 

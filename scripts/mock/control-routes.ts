@@ -9,7 +9,7 @@ import type { Overrides } from './overrides.ts';
 import { jsonOf } from './request-check.ts';
 import type { RequestLog } from './request-log.ts';
 
-export type ControlRoutesDeps = {
+type ControlRoutesDeps = {
   readonly control: Control;
   readonly overrides: Overrides;
   readonly log: RequestLog;

@@ -27,7 +27,7 @@ export type Control = {
   reset(value: Json): void;
 };
 
-export type ControlDeps = {
+type ControlDeps = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
   readonly overrides: Overrides;

@@ -14,7 +14,7 @@ export type DataSet = {
   readonly isDynamic: boolean;
 };
 
-export type DataSetOptions = {
+type DataSetOptions = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
   /** The contract's examples are used if it is omitted. */
@@ -40,7 +40,7 @@ export type Collection = {
   readonly eventTypes: readonly unknown[];
 };
 
-export type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
+type CollectionDeps = { readonly ajv: Ajv2020; readonly source: ResponseSource; readonly isDynamic: boolean };
 
 const ITEMS = 60;
 
@@ -174,7 +174,7 @@ function itemsIn(body: unknown): Json[] {
 /** The first example of each header, and a body; `undefined` if the response has none. */
 export type ContractResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };
 
-export type ResponseQuery = {
+type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
   /** The name of one of the contract's examples. If it is omitted, the first one or, with a seed, generated data. */
@@ -184,7 +184,7 @@ export type ResponseQuery = {
 };
 
 /** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
-export type ResponseSource = (query: ResponseQuery) => ContractResponse;
+type ResponseSource = (query: ResponseQuery) => ContractResponse;
 
 function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
   return ({ operation, status, example, seedText }) => {

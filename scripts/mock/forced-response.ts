@@ -14,7 +14,7 @@ import { type Preference, type PreferenceNotes, readPreferences, responseOf } fr
 import type { MockRateLimits } from './rate-limits.ts';
 import { type ReadRequest, readAhead } from './request-check.ts';
 
-export type ForcedResponseDeps = {
+type ForcedResponseDeps = {
   readonly router: ContractRouter;
   readonly operations: readonly Operation[];
   readonly overrides: Overrides;

@@ -13,7 +13,7 @@ import type { Collection } from './data-set.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 /** `path` has its parameters filled in. */
-export type Called = { readonly path: string; readonly query: Query };
+type Called = { readonly path: string; readonly query: Query };
 
 /** Signs the mock's cursors; a server refuses them. */
 const CURSOR_KEY = 'The mock of Charter signs cursors';

@@ -11,7 +11,7 @@ import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { acceptKey, admitCaller, getKnownKey, parseKeyHash } from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 
-export type MockApiDeps = {
+type MockApiDeps = {
   readonly operations: readonly Operation[];
   readonly handlerOf: (operation: Operation) => OperationHandler;
   /** The environment whose keys are accepted. */

@@ -11,7 +11,7 @@ import type { OwnBodies } from './overrides.ts';
 import { preferenceOf } from './prefer.ts';
 import { bodyOfCreation, bodyOfUpdate, requireValid, schemaOfMember } from './written-body.ts';
 
-export type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
+type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
 
 /** Responds to a valid request with the operation's success, and keeps nothing. */
 export function createHandler(operation: Operation, { ajv, data, ownBodies }: HandlerDeps): OperationHandler {

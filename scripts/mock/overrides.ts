@@ -76,7 +76,7 @@ export function preferHeaderOf({ status, example, delay_ms: delay }: Override): 
 /** A match as it has been read, with the values as text. */
 export type Match = Omit<GivenMatch, 'query'> & { readonly query?: Readonly<Record<string, string>> };
 
-export type Matched = {
+type Matched = {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON. */

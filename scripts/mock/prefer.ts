@@ -89,7 +89,7 @@ function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
 }
 
 /** The header Prefer (RFC 7240), such as `Prefer: code=503, delay=2000`. */
-export type Preferences = {
+type Preferences = {
   /** A preference is `undefined` if it was not sent. They are checked against the operation elsewhere. */
   readonly code: string | undefined;
   readonly example: string | undefined;
@@ -184,7 +184,7 @@ export const APPLIED_HEADER = 'Preference-Applied';
 export const WARNING_HEADER = 'X-Mock-Warning';
 
 /** What the `Prefer` header of a request asks for; `response` is `undefined` if the operation has no such response. */
-export type Note = { readonly preferences: Preferences; readonly response: Preference | undefined };
+type Note = { readonly preferences: Preferences; readonly response: Preference | undefined };
 
 export type PreferenceNotes = {
   add(res: ServerResponse, note: Note): void;

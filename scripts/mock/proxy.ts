@@ -12,7 +12,7 @@ import { type Cors, createCors, warnOfBrowsers } from './cors.ts';
 import { createRequestCheck, type Refusal } from './request-check.ts';
 import { printable, requestLine } from './request-log.ts';
 
-export type ProxyOptions = {
+type ProxyOptions = {
   /** The server that requests are forwarded to. */
   readonly target: URL;
   readonly port: number;
@@ -119,7 +119,7 @@ function isCorsHeader(name: string): boolean {
 }
 
 /** A request with its body, and a server's response to it. */
-export type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
+type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
 
 /** Refusals that never depend on the server's data. */
 const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
@@ -155,7 +155,7 @@ function refusalDisagreement(refusal: Refusal | null, status: number): string | 
 }
 
 /** A server's response: as it is passed back, and as it is checked against the contract. */
-export type ForwardedResponse = {
+type ForwardedResponse = {
   readonly headers: readonly Header[];
   readonly bytes: Buffer;
   readonly checked: CheckedResponse;

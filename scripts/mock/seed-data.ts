@@ -10,7 +10,7 @@ import { emptyValueOf, inServerOrder, uuidOf } from './written-body.ts';
 /** Reads the items that a mock begins with. Throws a 422 that names every mistake. */
 export type ReadSeed = (seed: unknown) => Items;
 
-export type SeedDeps = {
+type SeedDeps = {
   readonly operations: readonly Operation[];
   /** The paths of the lists. */
   readonly lists: readonly string[];

@@ -6,7 +6,7 @@ import { stringifyJson } from '../../src/domain/resources/json.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { printable } from './request-log.ts';
 
-export type Sending = {
+type Sending = {
   readonly receiver: URL;
   /** The bytes of the secret that signs. */
   readonly secret: Uint8Array;

@@ -12,7 +12,7 @@ import { compileLater, idIn, pathOf, requireCurrent, resultOf } from './operatio
 import { recordEvent, removeWithReferring, requireReferences, type Store, UniqueField } from './store.ts';
 import { bodyOfCreation, bodyOfUpdate, requireValid } from './written-body.ts';
 
-export type StatefulDeps = {
+type StatefulDeps = {
   readonly ajv: Ajv2020;
   readonly data: DataSet;
   readonly store: Store;

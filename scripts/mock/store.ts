@@ -10,7 +10,7 @@ import { exampleMessageOf } from './declared-responses.ts';
 /** What an idempotency key was used for, and the body of the response. */
 type Creation = { readonly request: string; readonly item: Json };
 
-export type StoreOptions = {
+type StoreOptions = {
   readonly collections: readonly Pick<Collection, 'path' | 'items'>[];
   readonly now: () => Date;
   /** Called with a sentence where the store forgets something. */
@@ -102,14 +102,14 @@ export class Store {
   }
 }
 
-export type Change = {
+type Change = {
   readonly kind: 'created' | 'updated' | 'deleted';
   /** The item after the change, or before its deletion. */
   readonly item: Json;
   readonly at: Date;
 };
 
-export type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
+type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
 
 /** Adds the event of a change to the feed, where the contract has a type for it: "parent_program.created". */
 export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {

@@ -9,7 +9,7 @@ import { isTagFor, requireCurrent, statelessTagOf } from './operation-handler.ts
 import type { Store } from './store.ts';
 import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 
-export type UpsertDeps = {
+type UpsertDeps = {
   readonly operations: readonly Operation[];
   readonly collections: readonly Collection[];
   /** The handler of another operation. */

@@ -6,7 +6,7 @@ import { idAt, samplesOf } from './samples.ts';
 import { schemaOf } from './schemas.ts';
 
 /** Values by the names of files in a folder, without their ending. */
-export type Files = Readonly<Record<string, unknown>>;
+type Files = Readonly<Record<string, unknown>>;
 
 export function parameters(resource: Resource): Files {
   const { names, fields } = resource;

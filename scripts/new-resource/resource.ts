@@ -14,7 +14,7 @@ export type Resource = {
   readonly hasEvents: boolean;
 };
 
-export type Given = {
+type Given = {
   readonly plural: string | undefined;
   readonly singular: string | undefined;
   readonly fields: readonly string[];

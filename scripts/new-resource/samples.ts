@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Value } from './field.ts';
 import { isRequired, type Resource } from './resource.ts';
 
-export type Content = Readonly<Record<string, Value | null>>;
-export type Row = Content & { readonly id: string; readonly created_at: string; readonly updated_at: string };
+type Content = Readonly<Record<string, Value | null>>;
+type Row = Content & { readonly id: string; readonly created_at: string; readonly updated_at: string };
 
 export type Samples = {
   /** The demonstration has this row and the next one, so that the samples of the documentation work. */

@@ -12,7 +12,7 @@ const openapi = join(root, 'openapi');
 const folder = join(openapi, 'released');
 const changelogFile = join(openapi, 'CHANGELOG.md');
 
-export type Released = { readonly version: Version; readonly document: Json };
+type Released = { readonly version: Version; readonly document: Json };
 
 /** Null if nothing is published yet. */
 export async function findLastReleased(): Promise<Released | null> {

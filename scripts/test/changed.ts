@@ -8,7 +8,7 @@ import { CHECKS, type Check, type FileCheck } from './checks.ts';
 /** A run of tests notes here which files of the program each test file has executed. Git ignores it. */
 export const RECORDS = join(root, 'node_modules/.cache/charter-tests');
 
-export type Affected = {
+type Affected = {
   readonly changed: readonly string[];
   readonly checks: readonly Check[];
   /** Relative to the root, as all names here. */

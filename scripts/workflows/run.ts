@@ -15,7 +15,7 @@ export type WorkflowRun = {
   readonly printed: string;
 };
 
-export type Running = {
+type Running = {
   readonly files: readonly string[];
   /** The origin, such as http://127.0.0.1:3000. */
   readonly server: string;

@@ -256,7 +256,7 @@ const NO_BODY: JsonBody = { text: '', value: undefined, repeated: [] };
 /** `mediaTypes` are those that the operation accepts, all of them JSON. */
 export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly maxBodyBytes: number };
 
-export async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {
+async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
   requireSupportedBody(req, isEmpty, mediaTypes);
   if (isEmpty) return NO_BODY;

@@ -92,7 +92,7 @@ const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = {
  * The parameters to send. A creation without an `Idempotency-Key` gets a random one, which all its tries share. Throws a
  * TypeError for values that the types forbid and that would change the meaning of the request.
  */
-export function parametersOf(method: Method, path: string, given: Parameters): Parameters {
+function parametersOf(method: Method, path: string, given: Parameters): Parameters {
   // A path of "@other.example" would turn the base URL into a user name at another host.
   if (!path.startsWith('/')) throw new TypeError('The path must begin with "/".');
   const parameters = {

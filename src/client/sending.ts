@@ -110,7 +110,7 @@ export async function attempt(request: Request, { body, key, settings, ...limits
 }
 
 /** Resolves to `undefined` if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
-export async function withTimeLimit<T>(
+async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { limitMs, signal }: Limits,
 ): Promise<T | undefined> {
@@ -194,7 +194,7 @@ export function isNotExecuted(status: number): boolean {
  *   change. `*` names none.
  * - POST is not, unless both have the same `Idempotency-Key`.
  */
-export function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
+function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
   switch (method) {
     case 'GET':
     case 'PUT':

@@ -68,7 +68,7 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
 /** Throws, or rejects if the key comes from a function, with a TypeError that never holds the value. */
-export function createKeySource(given: unknown): KeySource {
+function createKeySource(given: unknown): KeySource {
   if (typeof given !== 'function') {
     const key = requireApiKey(given);
     return async () => key;

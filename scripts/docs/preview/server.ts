@@ -17,8 +17,8 @@ import { contractOf } from '../contract.ts';
 import { readSource } from '../guides.ts';
 import { readSite, type SiteFiles } from '../site.ts';
 
-export type PreviewServer = { readonly url: string; close(): void };
-export type PreviewOptions = {
+type PreviewServer = { readonly url: string; close(): void };
+type PreviewOptions = {
   /** The checkout. */
   readonly root: string;
   readonly port: number;

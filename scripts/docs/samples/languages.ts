@@ -3,14 +3,14 @@
 import type { Operation } from '../../../src/contract/document.ts';
 import { isEmpty, lines, literal, requestOf, type SampleRequest, targetOf } from './request.ts';
 
-export type Language = {
+type Language = {
   /** The name for people. */
   readonly label: string;
   /** The name for syntax highlighters. */
   readonly lang: string;
   readonly write: (request: SampleRequest) => string;
 };
-export type Sample = { readonly lang: string; readonly label: string; readonly source: string };
+type Sample = { readonly lang: string; readonly label: string; readonly source: string };
 
 export const LANGUAGES: readonly Language[] = [
   { label: 'curl', lang: 'bash', write: curl },

@@ -23,7 +23,7 @@ export type SampleRequest = {
   readonly isPaged: boolean;
 };
 /** `isFresh`: every request needs a new value. */
-export type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
+type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Optional parameters that every good request has. The reference explains the others. */

@@ -219,7 +219,7 @@ export type Start = Omit<CsvFormat, 'encoding' | 'delimiter'> & {
  * Reads how a file is written from its first lines. Returns `null` if the text ends before the row of the column names does,
  * unless it is the whole file.
  */
-export function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWhole: boolean }): Start | null {
+function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWhole: boolean }): Start | null {
   const hasByteOrderMark = text.startsWith('\uFEFF');
   const unmarked = hasByteOrderMark ? text.slice(1) : text;
   const [line = '', named, filler = named] = SEPARATOR_LINE.exec(unmarked) ?? [];

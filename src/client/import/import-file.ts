@@ -134,7 +134,7 @@ export type Handled = {
   }[];
 };
 
-export async function* importRows(
+async function* importRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
   signal: AbortSignal,
@@ -154,7 +154,7 @@ export async function* importRows(
 const IMPOSSIBLE = { action: 'delete', id: '00000000-0000-0000-0000-000000000000' } as const;
 
 /** Has the server judge every change, as it would when it makes it, and makes none. */
-export async function* tryRows(
+async function* tryRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
   signal: AbortSignal,

@@ -179,7 +179,7 @@ function isField(name: string): boolean {
 }
 
 /** The change that the row stands for. An empty cell is a field without a value. */
-export function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
+function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
   const entries = [...fields].map(([at, field]): [string, string] => [field, cells[at] ?? '']);
   const { external_id: externalId = '', name = '', description = '' } = Object.fromEntries(entries);
   const metadata = Object.fromEntries(
@@ -195,7 +195,7 @@ export function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fi
 }
 
 /** Whether a name is probably meant to be the other one: they differ in case, in separators or by a typing mistake. */
-export function isSimilar(name: string, other: string): boolean {
+function isSimilar(name: string, other: string): boolean {
   const [written, meant] = [lettersOf(name), lettersOf(other)];
   return distance(written, meant) <= meant.length / 4;
 }

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../time.ts';
 export const SESSION_IDLE_MINUTES = 30;
 export const SESSION_HOURS = 12;
 /** The life of a session that waits for the second factor. */
-export const HALF_SESSION_MINUTES = 10;
+const HALF_SESSION_MINUTES = 10;
 /** How long a proof of who somebody is serves: a sign-in, or one that a page asked for afterwards. */
 export const PROOF_MINUTES = 10;
 /** The precision of `lastSeenAt`. */

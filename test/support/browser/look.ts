@@ -34,7 +34,7 @@ type Violation = {
   readonly nodes: readonly { readonly html: string }[];
 };
 
-export type LookOptions = {
+type LookOptions = {
   /** False: only the visible part, for a very long page. */
   readonly fullPage?: boolean;
   /** Runs after each change of the theme, for a page that reads the theme only while it loads. */

@@ -6,7 +6,7 @@ import { type TestServer, useServer } from '../servers/server.ts';
 import { until } from '../wait.ts';
 import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
 
-export type Site = {
+type Site = {
   readonly server: TestServer;
   readonly browser: Browser;
   /** Problems found in the background; a test that ends with any of them fails. */

@@ -25,7 +25,7 @@ const COMPILER_OPTIONS = {
   erasableSyntaxOnly: true,
 };
 
-export type PackedClient = {
+type PackedClient = {
   readonly tarball: Buffer;
   /** The contents of the tarball, as installed in `node_modules`. */
   readonly contents: Package;
@@ -59,7 +59,7 @@ function contentsOf(tarball: Buffer): PackedClient {
   return { tarball, contents, files: new Map(paths.map((path) => [path, contents.readFile(prefix + path)])) };
 }
 
-export type Scratch = {
+type Scratch = {
   readonly folder: string;
   remove(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 // Values that a schema does not allow, derived from the schema, so that tests cover a new parameter or field.
 import type { Json } from '../../../src/contract/document.ts';
 
-export type WrongValue = { readonly what: string; readonly value: unknown };
+type WrongValue = { readonly what: string; readonly value: unknown };
 
 const ODD_TEXTS = ['\u0000', ' ', '"', 'a b', 'é', '?', 'yesterday', '\ud800'];
 

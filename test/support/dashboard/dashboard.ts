@@ -10,7 +10,7 @@ export type Page = {
 
 /** A list sends a field several times; undefined omits a field of the page. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
-export type Sending = {
+type Sending = {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 };

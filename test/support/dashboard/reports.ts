@@ -27,7 +27,7 @@ export function reportOnPage(
   return new Browser(url, { localAddress, headers }).submit('/report-key', { text });
 }
 
-export type Scanner = {
+type Scanner = {
   /** The public key, as SECRET_SCANNING_KEYS contains it. */
   readonly variable: string;
   readonly keys: ScannerKeys;

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/store/sql/database.ts';
 export const PUBLIC_URL = 'http://charter.example.org';
 
 /** In days before now, or after it for `expiresIn`; `null` for never. A missing date stays as it is. */
-export type KeyDates = {
+type KeyDates = {
   readonly createdAgo?: number;
   readonly usedAgo?: number | null;
   readonly expiresIn?: number | null;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SECRET_BYTES, secretText, signatureOf } from '../../../src/domain/webhooks/webhook-message.ts';
 
 /** The secret of an endpoint, as bytes and as people copy it. */
-export type TestSecret = { readonly bytes: Uint8Array; readonly text: string };
+type TestSecret = { readonly bytes: Uint8Array; readonly text: string };
 
 export function newSecret(): TestSecret {
   const bytes = randomBytes(SECRET_BYTES);

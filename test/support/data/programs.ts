@@ -2,7 +2,7 @@ import type { Client, Reply } from '../clients/client.ts';
 import type { TestOrganization, TestServer } from '../servers/server.ts';
 import { untilAdmitted } from '../traffic/load.ts';
 
-export type Row = {
+type Row = {
   name: string;
   description?: string;
   externalId?: string;

@@ -40,7 +40,7 @@ export async function createTeam(db: Database): Promise<Team> {
   return { organizationId: scope.organizationId, ...byRole(actors) };
 }
 
-export type RealisticTeam = Team & {
+type RealisticTeam = Team & {
   /** An active key of the administrator. */
   readonly keyId: string;
   /** A key of the administrator that was rotated. */
@@ -173,7 +173,7 @@ export async function createLongNamedTeam(db: Database): Promise<Team & { readon
   return { ...team, keyId: first?.id ?? '' };
 }
 
-export type RealisticWebhooks = {
+type RealisticWebhooks = {
   /** An endpoint that receives most events at once. */
   readonly endpointId: string;
   /** Its delivery with a failed attempt before the successful one. */

@@ -18,7 +18,7 @@ export type ExportedSpan = {
   readonly resource: Readonly<Record<string, unknown>>;
 };
 
-export type Collector = {
+type Collector = {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly server: ScriptedServer;

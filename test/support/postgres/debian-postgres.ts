@@ -7,7 +7,7 @@ import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
 import { findPostgresPrograms } from '../processes/debian.ts';
 import { freePort } from '../servers/port.ts';
 
-export type DebianPostgres = {
+type DebianPostgres = {
   /** A database "charter", empty at first, as a superuser. */
   readonly databaseUrl: string;
   /** The same as the user who owns it, and is no superuser. */

@@ -5,7 +5,7 @@ import { SECRET_COLUMNS } from '../../../src/store/sql/secrets.ts';
 import { listTenantTables, type Query, type TenantTable } from '../../../src/store/sql/tenant-tables.ts';
 import { KEYRING } from './postgres.ts';
 
-export function queryOf(client: pg.Client | pg.Pool): Query {
+function queryOf(client: pg.Client | pg.Pool): Query {
   return async (text, values) => (await client.query(text, values)).rows;
 }
 

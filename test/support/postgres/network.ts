@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from '../servers/port.ts';
 
-export type Network = {
+type Network = {
   /** The database URL that leads through this network. */
   readonly url: string;
   /** From now on, nothing arrives: neither data nor the end of a connection. */

@@ -45,7 +45,7 @@ const SECONDS = 120;
 /** What is killed: PostgreSQL alone, or its Patroni, too, as when a machine fails. */
 export type Failure = 'PostgreSQL' | 'machine';
 
-export type Killed = {
+type Killed = {
   /** Resolves when Patroni reports that another member is the primary and accepts writes. */
   untilPromoted(): Promise<void>;
   /** Starts the killed Patroni again; a running one restarts its PostgreSQL. Resolves when two standbys replicate, one of them synchronously. */

@@ -9,10 +9,7 @@ import { freePort } from '../servers/port.ts';
 import { withClient } from './postgres.ts';
 
 /** The configuration that is part of the artifact. */
-export const CONFIGURATION = await readFile(
-  join(import.meta.dirname, '../../../scripts/dist/deploy/pgbouncer.ini'),
-  'utf8',
-);
+const CONFIGURATION = await readFile(join(import.meta.dirname, '../../../scripts/dist/deploy/pgbouncer.ini'), 'utf8');
 
 /** The first version that supports prepared statements. */
 const FIRST_WITH_STATEMENTS = [1, 21] as const;

@@ -9,7 +9,7 @@ export type Plan = {
   readonly blocks: number;
 };
 
-export type ExplainedDatabase = {
+type ExplainedDatabase = {
   readonly db: Database;
   /** The plans that PostgreSQL used for the statements of `work`. */
   plansOf(work: () => Promise<unknown>): Promise<Plan[]>;

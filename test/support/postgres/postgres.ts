@@ -37,7 +37,7 @@ export function untilWaiting(
   return until(`${counts.join(' or ')} statements that wait for a lock`, isSo, limit);
 }
 
-export type ScratchDatabase = { readonly url: string; drop(): Promise<void> } & AsyncDisposable;
+type ScratchDatabase = { readonly url: string; drop(): Promise<void> } & AsyncDisposable;
 
 /** A database for the tests of a file, dropped after them. */
 export async function useScratchDatabase(): Promise<ScratchDatabase> {

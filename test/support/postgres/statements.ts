@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Database } from '../../../src/store/sql/database.ts';
 
-export type Statement = {
+type Statement = {
   /** Empty for a statement that is not prepared. */
   readonly name: string;
   /** Empty for a transaction, which counts as one statement. */

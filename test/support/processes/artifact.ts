@@ -11,7 +11,7 @@ import { type Ended, LIMITED, type Running, runFile, runningOf, untilPrinted } f
 /** Root runs artifacts as the user "nobody" of Debian, who owns nothing of the checkout. */
 const OTHER_USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : null;
 
-export type Machine = {
+type Machine = {
   /** A folder that every user can read. */
   readonly folder: string;
   /** Runs `npm run dist`, and returns what it prints. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findFaketimeLibrary } from './debian.ts';
 
 /** A clock that a test sets, for processes that it starts. Their timers run as always. */
-export type Clock = {
+type Clock = {
   /** The environment of a process that uses this clock in place of the machine's. */
   readonly env: Readonly<Record<string, string>>;
   /** Sets the clock this many seconds ahead of the machine's, or behind if negative, also for running processes. */

@@ -10,15 +10,15 @@ import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
 /** The configurations that are part of the artifact. */
-export const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
-export const CELLS_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-cells.cfg'), 'utf8');
-export const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
+const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
+const CELLS_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-cells.cfg'), 'utf8');
+const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
 
 /** The line of the configuration that says where HAProxy listens. */
 const BIND = /^ +bind .*$/m;
 const PEM = 'charter.pem';
 
-export type Haproxy = {
+type Haproxy = {
   /** The URL without TLS, which the configuration of the artifact does not accept. */
   readonly url: string;
   /** The URL with TLS and `certificate`, as in the configuration of the artifact. */
@@ -50,7 +50,7 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
   return { url, tlsUrl: `https://localhost:${tlsPort}`, certificate, stop };
 }
 
-export type CellsHaproxy = {
+type CellsHaproxy = {
   readonly url: string;
   /** The id of the process that runs now. */
   pid(): number;

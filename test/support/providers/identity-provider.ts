@@ -24,9 +24,9 @@ type Grant = {
   readonly making: Making;
 };
 
-export type Override = (res: ServerResponse, path: string) => boolean | Promise<boolean>;
+type Override = (res: ServerResponse, path: string) => boolean | Promise<boolean>;
 
-export type IdentityProvider = {
+type IdentityProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -6,7 +6,7 @@ import { listenLocally } from '../servers/port.ts';
 /** A person at the provider: the subject, and the other claims. */
 export type Account = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-export type OidcProvider = {
+type OidcProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -20,7 +20,7 @@ export async function startTestMock(options: CheckoutOptions = {}): Promise<Test
   return { ...mock, client, [Symbol.asyncDispose]: mock.close };
 }
 
-export type TestProxy = ContractProxy & {
+type TestProxy = ContractProxy & {
   /** The lines that it has printed. */
   readonly lines: string[];
 } & AsyncDisposable;

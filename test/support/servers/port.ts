@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
-export function portOf(address: AddressInfo | string | null): number {
+function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('It does not listen on a port.');
   return address.port;
 }

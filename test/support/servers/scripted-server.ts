@@ -108,7 +108,7 @@ async function textOf(req: IncomingMessage): Promise<string> {
   return text;
 }
 
-export type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
+type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
 /** A server that is not ours, for the duration of the work. */
 export async function startUpstream(listener: RequestListener): Promise<Upstream> {

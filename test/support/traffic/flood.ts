@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export type Flood = {
+type Flood = {
   /** How often each status was received so far. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly sockets: readonly Socket[];

@@ -12,14 +12,14 @@ const RETRY_MS = 50;
 /** The overlap that the guide "Pages, filters and sorting" recommends. */
 const OVERLAP_MS = 60_000;
 
-export type Integrations = {
+type Integrations = {
   /** Resolves after so many more acknowledged writes. Rejects after a violation. */
   readonly afterMore: (writes: number) => Promise<void>;
   /** Ends the writers, lets the readers read the rest, and compares. */
   readonly end: () => Promise<Observed>;
 };
 
-export type Observed = {
+type Observed = {
   /** Empty, if every promise was kept. */
   readonly violations: readonly string[];
   /** The responses that were 503. These requests were sent again. */

@@ -22,7 +22,7 @@ type Refusal = { readonly status: number; readonly retryAfter: string | undefine
 
 const CLIENTS = 8;
 const RETRY_MS = 50;
-export const LOAD_REFUSAL = Symbol('a refusal under load');
+const LOAD_REFUSAL = Symbol('a refusal under load');
 
 export type Requests = {
   /** Resolves after so many more successes, or a failure. */

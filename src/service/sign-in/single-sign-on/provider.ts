@@ -58,7 +58,7 @@ async function readProvider(access: ProviderAccess, client: ProviderClient): Pro
 }
 
 /** Caches a provider whose metadata have just been read. */
-export function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
+function remember(access: ProviderAccess, client: ProviderClient, provider: Provider): void {
   keep(access, client, { found: Promise.resolve(provider), until: performance.now() + METADATA_SECONDS * 1000 });
 }
 
@@ -248,7 +248,7 @@ async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailu
 }
 
 /** Every error of the library is due to the provider's response or the connection's settings. */
-export function failureOf(error: unknown): ProviderFailure {
+function failureOf(error: unknown): ProviderFailure {
   for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
     if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
     if (each instanceof NoMetadataError) return { kind: 'not-valid', words: each.message };
