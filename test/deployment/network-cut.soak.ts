@@ -1,16 +1,103 @@
 // The network between one of two servers and PostgreSQL is cut under load: packets vanish, and no connection is closed.
+
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
 import { isOutage } from '../../src/store/sql/database-errors.ts';
 import { Client } from '../support/clients/client.ts';
-import { networkTo } from '../support/postgres/network.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { type Charter, organizationAt, startCharter } from '../support/processes/charter.ts';
 import { kill } from '../support/processes/process.ts';
+import { listenLocally } from '../support/servers/port.ts';
 import { startIntegrations } from '../support/traffic/integrations.ts';
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
+
+type Network = {
+  /** The database URL that leads through this network. */
+  readonly url: string;
+  /** From now on, nothing arrives: neither data nor the end of a connection. */
+  cut(): void;
+  /** Delivers what was sent meanwhile, in order, as TCP does. */
+  resume(): void;
+  /** Loses what was sent meanwhile, and resets the connections, as a firewall does that was restarted. */
+  reset(): void;
+  close(): Promise<void>;
+};
+
+/** The network between a server and its database. */
+async function networkTo(databaseUrl: string): Promise<Network> {
+  const target = new URL(databaseUrl);
+  const network = new Forwarding({ host: target.hostname, port: Number(target.port) });
+  const server = createServer({ allowHalfOpen: false }, (inward) => network.accept(inward));
+  const port = String(await listenLocally(server));
+  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port });
+  return {
+    url: url.href,
+    cut: () => network.cut(),
+    resume: () => network.resume(),
+    reset: () => network.reset(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        network.reset();
+      }),
+  };
+}
+
+class Forwarding {
+  readonly #target: { host: string; port: number };
+  readonly #open = new Set<Socket>();
+  /** The deliveries that wait for the end of the cut, in order; `null` if the network is not cut. */
+  #held: (() => void)[] | null = null;
+
+  constructor(target: { host: string; port: number }) {
+    this.#target = target;
+  }
+
+  accept(inward: Socket): void {
+    this.#open.add(inward);
+    inward.on('error', () => {});
+    inward.on('close', () => this.#open.delete(inward));
+    // During a cut, the connection waits to be joined, and nothing is read.
+    this.#pass(() => this.#join(inward));
+  }
+
+  #join(inward: Socket): void {
+    const outward = connect(this.#target);
+    this.#open.add(outward);
+    outward.on('error', () => {});
+    outward.on('close', () => this.#open.delete(outward));
+    for (const [from, to] of [
+      [inward, outward],
+      [outward, inward],
+    ] as const) {
+      from.on('data', (chunk) => this.#pass(() => void to.write(chunk)));
+      from.on('close', () => this.#pass(() => to.destroySoon()));
+    }
+  }
+
+  #pass(deliver: () => void): void {
+    if (this.#held === null) deliver();
+    else this.#held.push(deliver);
+  }
+
+  cut(): void {
+    this.#held ??= [];
+  }
+
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const deliver of held) deliver();
+  }
+
+  reset(): void {
+    this.#held = null;
+    for (const socket of this.#open) socket.resetAndDestroy();
+  }
+}
 
 const CUT_SECONDS = length({ full: 12, figures: 20 });
 /** The allowed time from the end of the cut to the first write, which is generous in soak, because the machine may be busy. */

@@ -1,6 +1,6 @@
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, times } from '../support/data/actors.ts';
-import { newKeyIn, writtenUseOf } from '../support/data/used-key.ts';
+import { newKeyIn, writtenUseOf } from '../support/data/key-uses.ts';
 import { connectTo, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 

@@ -4,7 +4,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { Client } from '../support/clients/client.ts';
 import { createActor, createPeople, createScope, giveKey, times } from '../support/data/actors.ts';
-import { newKeyIn, writtenUseOf } from '../support/data/used-key.ts';
+import { newKeyIn, writtenUseOf } from '../support/data/key-uses.ts';
 import { countStatements } from '../support/postgres/statements.ts';
 import { startServer, useServer } from '../support/servers/server.ts';
 

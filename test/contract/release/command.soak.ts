@@ -1,16 +1,58 @@
 // The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
-import { cp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { set } from '../../support/contract/planted.ts';
-import { type ReleaseFolder, useReleaseFolder } from '../../support/contract/release-folder.ts';
+import { objectOf } from '../../../scripts/contract-diff/json.ts';
+import type { Json } from '../../../src/contract/document.ts';
+import { type Planted, planted, set } from '../../support/contract/planted.ts';
 import { useFolder } from '../../support/folder.ts';
+import { type Ended, runFile } from '../../support/processes/process.ts';
+import { contract } from './composed-cases.ts';
+
+// A checkout in which contract versions are published: our own commands, with a contract of the test.
+
+const ROOT = join(import.meta.dirname, '../../..');
+/** The configuration and the plugin with which Redocly bundles the contract. */
+const LINT = 'openapi/lint';
+
+const path = await useFolder();
+for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, name), { recursive: true });
+await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
+await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+await mkdir(join(path, 'generated'));
+// Each test begins without a published version.
+beforeEach(async () => {
+  await rm(join(path, 'openapi'), { recursive: true, force: true });
+  await mkdir(join(path, 'openapi'));
+  await cp(join(ROOT, LINT), join(path, LINT), { recursive: true });
+});
+
+/** Writes the contract with these changes and this version, and runs the command. */
+async function release(number: string, plants: readonly Planted[], flags: readonly string[] = []): Promise<Ended> {
+  const changed = planted(contract, plants);
+  const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
+  // JSON is valid YAML.
+  for (const file of ['generated/openapi.json', 'generated/openapi.yaml', 'openapi/openapi.yaml'])
+    await writeFile(join(path, file), `${JSON.stringify(document, null, 2)}\n`);
+  return runFile(join(path, 'scripts/release-contract/main.ts'), flags);
+}
+
+/** Every file below openapi/ except the contract and the linter, with its content. */
+async function files(): Promise<Record<string, string>> {
+  const found = Object.entries(await filesIn(join(path, 'openapi')));
+  return Object.fromEntries(found.filter(([name]) => name !== 'openapi.yaml' && !name.startsWith('lint/')));
+}
+
+async function filesIn(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = files.sort().map(async (file) => [file.slice(folder.length + 1), await readFile(file, 'utf8')]);
+  return Object.fromEntries(await Promise.all(read));
+}
 
 const WORDS = set('info summary', 'Programs');
 const ADDITIVE = set('components parameters Limit schema maximum', 200);
 const BREAKING = set('components parameters Limit schema maximum', 50);
 
-const folder = await useReleaseFolder();
-const { files, path, release } = folder;
 const published = await useFolder();
 
 /** Publishes 1.0.0 in the checkout: by the command the first time, and as a copy afterwards. */
@@ -23,7 +65,7 @@ async function publishFirst(): Promise<void> {
   }
 }
 
-async function refuses(attempt: Parameters<ReleaseFolder['release']>, why: RegExp) {
+async function refuses(attempt: Parameters<typeof release>, why: RegExp) {
   const before = await files();
   const { code, stderr } = await release(...attempt);
   expect(stderr).toMatch(why);

@@ -15,7 +15,7 @@ import {
   times,
 } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey, type TestIntegration } from '../../support/data/integrations.ts';
-import { callerWith, listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
+import { callerWith, listLiveKeys, outcomeOfUse } from '../../support/data/key-uses.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();

@@ -10,7 +10,6 @@ import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { MAIL_ATTEMPTS } from '../../../src/store/keys/key-notices.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { callerWith } from '../../support/data/key-authentication.ts';
 import {
   addresseeOf,
   checkAll,
@@ -21,6 +20,7 @@ import {
   pathsIn,
   subjectOf,
 } from '../../support/data/key-notices.ts';
+import { callerWith } from '../../support/data/key-uses.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 import { freePort } from '../../support/servers/port.ts';
 import { startSmtp } from '../../support/servers/smtp.ts';

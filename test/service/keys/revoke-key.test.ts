@@ -3,7 +3,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { revokeApiKeysOf } from '../../../src/store/keys/api-keys.ts';
 import { codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
-import { outcomeOfUse } from '../../support/data/key-authentication.ts';
+import { outcomeOfUse } from '../../support/data/key-uses.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();

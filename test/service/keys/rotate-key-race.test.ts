@@ -1,7 +1,7 @@
 import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { createPeople, giveKey, outcomeOf, type People, times } from '../../support/data/actors.ts';
-import { listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
+import { listLiveKeys, outcomeOfUse } from '../../support/data/key-uses.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const ROTATIONS = 5;

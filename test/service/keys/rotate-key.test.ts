@@ -12,7 +12,7 @@ import {
   READ,
   times,
 } from '../../support/data/actors.ts';
-import { callerWith, listLiveKeys, outcomeOfUse } from '../../support/data/key-authentication.ts';
+import { callerWith, listLiveKeys, outcomeOfUse } from '../../support/data/key-uses.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();

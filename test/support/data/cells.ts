@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Cell } from '../../../src/domain/organizations/cells.ts';
+import { useFolder } from '../folder.ts';
 
 export const COMMON_HOST = 'charter.test';
 export const COMMON_URL = `http://${COMMON_HOST}`;
@@ -9,8 +8,4 @@ export const COMMON_URL = `http://${COMMON_HOST}`;
 export const cellOf = (name: string, title: string, url: string): Cell => ({ name, title, url, metricsUrl: null });
 
 /** The path of a map of domains, in a folder that is removed after the tests of the file. There is no such file yet. */
-export async function useDomainsFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'charter-domains-'));
-  afterAll(() => rm(folder, { recursive: true }));
-  return join(folder, 'domains.map');
-}
+export const useDomainsFile = async () => join(await useFolder(), 'domains.map');

@@ -1,6 +1,10 @@
+import type { Caller } from '../../../src/domain/audit/actor.ts';
 import type { ResultCounts } from '../../../src/domain/keys/key-usage.ts';
+import { acceptKey, admitCaller, createFindKey, getKnownKey, parseKeyHash } from '../../../src/service/authenticate.ts';
 import { writeKeyUses } from '../../../src/store/keys/key-uses.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
+import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
+import { createActor, giveKey, outcomeOf, type People } from './actors.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,4 +26,31 @@ export async function addRequests(
   const counts = { refusedUses: 0, limited };
   const noUse = { lastUsedAt: null, network: null, client: null, networks: new Map<string, string>(), ...counts };
   await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
+}
+
+/** A new key of a new member. `of`: as its uses are recorded. */
+export async function newKeyIn(db: Database, { scope }: Pick<People, 'scope'>) {
+  const actor = await createActor(db, scope, 'member');
+  const { id, key } = await giveKey(db, actor);
+  return { actor, id, key, of: { organizationId: scope.organizationId, id } };
+}
+
+/** The uses of the key that have been written. */
+export async function writtenUseOf({ prisma }: Database, id: string) {
+  const { lastUsedAt, refusedUses } = await prisma.apiKey.findFirstOrThrow({ where: { id } });
+  return { lastUsedAt, refusedUses };
+}
+
+/** The caller of a request that is sent now. Throws if the key is refused. */
+export async function callerWith(db: Database, key: string): Promise<Caller> {
+  const options = { findKey: createFindKey(db), now: () => new Date(), keyUses: NO_KEY_USES };
+  const known = acceptKey(await getKnownKey(parseKeyHash(key, 'live'), options));
+  return admitCaller(known, () => '192.0.2.1');
+}
+
+/** "done", or the refusal of a request that is sent now. */
+export const outcomeOfUse = (db: Database, key: string) => outcomeOf(callerWith(db, key));
+
+export async function listLiveKeys(db: Database, userId: string) {
+  return db.prisma.apiKey.findMany({ where: { userId, rotatedAt: null, revokedAt: null } });
 }
