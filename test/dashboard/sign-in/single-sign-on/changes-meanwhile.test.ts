@@ -1,11 +1,15 @@
-import { changeEmailOf } from '../../../src/service/operator/users.ts';
-import { orThrow } from '../../../src/service/outcome.ts';
-import { removeDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
-import { removeConnection, saveConnection, saveRules } from '../../../src/service/sign-in/single-sign-on/settings.ts';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
-import { LOCAL } from '../../support/data/webhooks.ts';
-import { beginWith, type Company, urlIn, useCompanies } from '../../support/providers/companies.ts';
-import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { changeEmailOf } from '../../../../src/service/operator/users.ts';
+import { orThrow } from '../../../../src/service/outcome.ts';
+import { removeDomain } from '../../../../src/service/sign-in/single-sign-on/domains.ts';
+import {
+  removeConnection,
+  saveConnection,
+  saveRules,
+} from '../../../../src/service/sign-in/single-sign-on/settings.ts';
+import { createAccount, PASSWORD } from '../../../support/data/accounts.ts';
+import { LOCAL } from '../../../support/data/webhooks.ts';
+import { beginWith, type Company, urlIn, useCompanies } from '../../../support/providers/companies.ts';
+import { startIdentityProvider } from '../../../support/providers/identity-provider.ts';
 
 const { db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 

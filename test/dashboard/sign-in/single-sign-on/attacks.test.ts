@@ -1,8 +1,8 @@
-import { consumeAttempt } from '../../../src/service/sign-in/attempt-limits.ts';
-import { times } from '../../support/data/actors.ts';
-import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
-import { beginAtTile, beginWith, type Company, connect, useCompanies } from '../../support/providers/companies.ts';
-import { type Making, startIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { consumeAttempt } from '../../../../src/service/sign-in/attempt-limits.ts';
+import { times } from '../../../support/data/actors.ts';
+import { inTransaction, untilWaiting } from '../../../support/postgres/postgres.ts';
+import { beginAtTile, beginWith, type Company, connect, useCompanies } from '../../../support/providers/companies.ts';
+import { type Making, startIdentityProvider } from '../../../support/providers/identity-provider.ts';
 
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 

@@ -1,14 +1,14 @@
-import { allowPasswords } from '../../../src/service/operator/organizations.ts';
-import { orThrow } from '../../../src/service/outcome.ts';
-import { requestReset } from '../../../src/service/people/access-links.ts';
-import { inviteUser } from '../../../src/service/people/invitations.ts';
-import { expectToSay, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { formsOf } from '../../support/dashboard/forms.ts';
-import { addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
-import { auditEventsOf, giveKey } from '../../support/data/actors.ts';
-import { beginAtTile, PUBLIC_URL as publicUrl, urlIn } from '../../support/providers/companies.ts';
-import { SECURE_URL, SETTINGS, useRequirement } from '../../support/providers/requirement.ts';
+import { allowPasswords } from '../../../../src/service/operator/organizations.ts';
+import { orThrow } from '../../../../src/service/outcome.ts';
+import { requestReset } from '../../../../src/service/people/access-links.ts';
+import { inviteUser } from '../../../../src/service/people/invitations.ts';
+import { expectToSay, isIn, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { formsOf } from '../../../support/dashboard/forms.ts';
+import { addPasskeyTo, signInWithPasskey } from '../../../support/dashboard/passkeys.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../../support/data/accounts.ts';
+import { auditEventsOf, giveKey } from '../../../support/data/actors.ts';
+import { beginAtTile, PUBLIC_URL as publicUrl, urlIn } from '../../../support/providers/companies.ts';
+import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers/requirement.ts';
 
 const { dashboard, smtp, db, provider, newBrowser, secureBrowser, withPassword, ...requirement } =
   await useRequirement();

@@ -1,13 +1,13 @@
-import { allowPasswords } from '../../../src/service/operator/organizations.ts';
-import { orThrow } from '../../../src/service/outcome.ts';
-import { createOperatorLink } from '../../../src/service/people/access-links.ts';
-import { removeConnection } from '../../../src/service/sign-in/single-sign-on/settings.ts';
-import { type Browser, expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf } from '../../support/dashboard/dashboard-server.ts';
-import { addPasskeyTo, optionsFrom, sendCredential } from '../../support/dashboard/passkeys.ts';
-import { addSecondFactor, PASSWORD } from '../../support/data/accounts.ts';
-import { auditEventsOf } from '../../support/data/actors.ts';
-import { beginWith, type Company, connect, useCompanies } from '../../support/providers/companies.ts';
+import { allowPasswords } from '../../../../src/service/operator/organizations.ts';
+import { orThrow } from '../../../../src/service/outcome.ts';
+import { createOperatorLink } from '../../../../src/service/people/access-links.ts';
+import { removeConnection } from '../../../../src/service/sign-in/single-sign-on/settings.ts';
+import { type Browser, expectToSay, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { browserOf } from '../../../support/dashboard/dashboard-server.ts';
+import { addPasskeyTo, optionsFrom, sendCredential } from '../../../support/dashboard/passkeys.ts';
+import { addSecondFactor, PASSWORD } from '../../../support/data/accounts.ts';
+import { auditEventsOf } from '../../../support/data/actors.ts';
+import { beginWith, type Company, connect, useCompanies } from '../../../support/providers/companies.ts';
 
 const ORIGIN = 'https://charter.example.org';
 const companies = await useCompanies({ publicUrl: ORIGIN });

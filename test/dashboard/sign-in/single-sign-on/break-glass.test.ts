@@ -1,10 +1,10 @@
-import { type Browser, expectToSay, isIn, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
-import { addSecondFactor, codeAt, createAccount, givePasskey } from '../../support/data/accounts.ts';
-import { auditEventsOf } from '../../support/data/actors.ts';
-import { PUBLIC_URL as publicUrl } from '../../support/providers/companies.ts';
-import { SECURE_URL, SETTINGS, useRequirement } from '../../support/providers/requirement.ts';
+import { type Browser, expectToSay, isIn, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { newBrowser as newBrowserAt, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
+import { addPasskeyTo, signInWithPasskey } from '../../../support/dashboard/passkeys.ts';
+import { addSecondFactor, codeAt, createAccount, givePasskey } from '../../../support/data/accounts.ts';
+import { auditEventsOf } from '../../../support/data/actors.ts';
+import { PUBLIC_URL as publicUrl } from '../../../support/providers/companies.ts';
+import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers/requirement.ts';
 
 // The administrator who signs in without the identity provider in an emergency.
 

@@ -1,12 +1,12 @@
-import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { orThrow } from '../../../src/service/outcome.ts';
-import { createOwnLinks } from '../../../src/service/people/access-links.ts';
-import { inviteUser } from '../../../src/service/people/invitations.ts';
-import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
-import { untilWaiting, withClient } from '../../support/postgres/postgres.ts';
-import { beginWith, urlIn, useCompanies } from '../../support/providers/companies.ts';
-import { startIdentityProvider, type TestPerson } from '../../support/providers/identity-provider.ts';
+import type { Actor } from '../../../../src/domain/audit/actor.ts';
+import { orThrow } from '../../../../src/service/outcome.ts';
+import { createOwnLinks } from '../../../../src/service/people/access-links.ts';
+import { inviteUser } from '../../../../src/service/people/invitations.ts';
+import { type Browser, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../../support/data/accounts.ts';
+import { untilWaiting, withClient } from '../../../support/postgres/postgres.ts';
+import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
+import { startIdentityProvider, type TestPerson } from '../../../support/providers/identity-provider.ts';
 
 // Attacks on accounts by somebody who can sign in at the provider.
 

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { confirmationOf } from '../../support/dashboard/proof.ts';
-import { PASSWORD } from '../../support/data/accounts.ts';
-import { auditEventsOf, createScope, giveKey, times } from '../../support/data/actors.ts';
-import { beginWith, useCompanies } from '../../support/providers/companies.ts';
-import { type Making, startIdentityProvider } from '../../support/providers/identity-provider.ts';
-import { until } from '../../support/wait.ts';
+import { Browser, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { confirmationOf } from '../../../support/dashboard/proof.ts';
+import { PASSWORD } from '../../../support/data/accounts.ts';
+import { auditEventsOf, createScope, giveKey, times } from '../../../support/data/actors.ts';
+import { beginWith, useCompanies } from '../../../support/providers/companies.ts';
+import { type Making, startIdentityProvider } from '../../../support/providers/identity-provider.ts';
+import { until } from '../../../support/wait.ts';
 
 const { dashboard, db, provider, newBrowser, isIn, ...companies } = await useCompanies();
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';

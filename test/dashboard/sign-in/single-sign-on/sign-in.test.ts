@@ -1,13 +1,13 @@
-import { deleteExpired } from '../../../src/observability/housekeeping.ts';
-import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { confirmationOf, giveProof } from '../../support/dashboard/proof.ts';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
-import { auditEventsOf, createActor } from '../../support/data/actors.ts';
-import { giveIntegration } from '../../support/data/integrations.ts';
-import { recordStatements } from '../../support/postgres/statements.ts';
-import { beginAtTile, beginWith, urlIn, useCompanies } from '../../support/providers/companies.ts';
-import type { Making } from '../../support/providers/identity-provider.ts';
-import { SILENT } from '../../support/servers/server.ts';
+import { deleteExpired } from '../../../../src/observability/housekeeping.ts';
+import { type Browser, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { confirmationOf, giveProof } from '../../../support/dashboard/proof.ts';
+import { createAccount, PASSWORD } from '../../../support/data/accounts.ts';
+import { auditEventsOf, createActor } from '../../../support/data/actors.ts';
+import { giveIntegration } from '../../../support/data/integrations.ts';
+import { recordStatements } from '../../../support/postgres/statements.ts';
+import { beginAtTile, beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
+import type { Making } from '../../../support/providers/identity-provider.ts';
+import { SILENT } from '../../../support/servers/server.ts';
 
 const { dashboard, db, provider, company, newBrowser } = await useCompanies();
 

@@ -1,12 +1,12 @@
-import { type Browser, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { Authenticator, addPasskeyTo, signInWithPasskey } from '../../support/dashboard/passkeys.ts';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
-import { createScope } from '../../support/data/actors.ts';
-import { LOCAL } from '../../support/data/webhooks.ts';
-import { beginWith, connect } from '../../support/providers/companies.ts';
-import { useIdentityProvider } from '../../support/providers/identity-provider.ts';
-import { startSmtp } from '../../support/servers/smtp.ts';
+import { type Browser, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { browserOf, newBrowser as newBrowserAt, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
+import { Authenticator, addPasskeyTo, signInWithPasskey } from '../../../support/dashboard/passkeys.ts';
+import { createAccount, PASSWORD } from '../../../support/data/accounts.ts';
+import { createScope } from '../../../support/data/actors.ts';
+import { LOCAL } from '../../../support/data/webhooks.ts';
+import { beginWith, connect } from '../../../support/providers/companies.ts';
+import { useIdentityProvider } from '../../../support/providers/identity-provider.ts';
+import { startSmtp } from '../../../support/servers/smtp.ts';
 
 // The sign-in while an organization moves: its audit log takes no event, so what fails cannot be recorded there.
 

@@ -1,13 +1,13 @@
-import { OrganizationScope } from '../../../src/domain/organizations/organization-scope.ts';
-import { orThrow } from '../../../src/service/outcome.ts';
-import { createLink } from '../../../src/service/people/access-links.ts';
-import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf } from '../../support/dashboard/dashboard-server.ts';
-import { formsOf } from '../../support/dashboard/forms.ts';
-import { giveProof } from '../../support/dashboard/proof.ts';
-import { ageProofs, createAccount, givePasskey, PASSWORD } from '../../support/data/accounts.ts';
-import { createScope } from '../../support/data/actors.ts';
-import { beginWith, linkDirectly, urlIn, useCompanies } from '../../support/providers/companies.ts';
+import { OrganizationScope } from '../../../../src/domain/organizations/organization-scope.ts';
+import { orThrow } from '../../../../src/service/outcome.ts';
+import { createLink } from '../../../../src/service/people/access-links.ts';
+import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { browserOf } from '../../../support/dashboard/dashboard-server.ts';
+import { formsOf } from '../../../support/dashboard/forms.ts';
+import { giveProof } from '../../../support/dashboard/proof.ts';
+import { ageProofs, createAccount, givePasskey, PASSWORD } from '../../../support/data/accounts.ts';
+import { createScope } from '../../../support/data/actors.ts';
+import { beginWith, linkDirectly, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 
 // A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
 

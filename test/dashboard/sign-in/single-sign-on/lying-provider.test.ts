@@ -1,8 +1,8 @@
-import { wordsOf } from '../../support/dashboard/dashboard.ts';
-import { PASSWORD } from '../../support/data/accounts.ts';
-import { createScope, times } from '../../support/data/actors.ts';
-import { beginAtTile, beginWith, useCompanies } from '../../support/providers/companies.ts';
-import { startIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { PASSWORD } from '../../../support/data/accounts.ts';
+import { createScope, times } from '../../../support/data/actors.ts';
+import { beginAtTile, beginWith, useCompanies } from '../../../support/providers/companies.ts';
+import { startIdentityProvider } from '../../../support/providers/identity-provider.ts';
 
 // Attacks by a provider, and by links.
 

@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { vouchForDomainOf } from '../../../src/service/sign-in/single-sign-on/domains.ts';
-import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
-import { Browser, expectToSay, type Fields, wordsOf } from '../../support/dashboard/dashboard.ts';
-import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount, givePasskey } from '../../support/data/accounts.ts';
-import { auditEventsOf, createScope } from '../../support/data/actors.ts';
-import { LOCAL } from '../../support/data/webhooks.ts';
-import { beginWith, connect, PUBLIC_URL } from '../../support/providers/companies.ts';
-import { startIdentityProvider, useIdentityProvider } from '../../support/providers/identity-provider.ts';
+import { vouchForDomainOf } from '../../../../src/service/sign-in/single-sign-on/domains.ts';
+import type { ProviderClient } from '../../../../src/service/sign-in/single-sign-on/provider.ts';
+import { Browser, expectToSay, type Fields, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
+import { createAccount, givePasskey } from '../../../support/data/accounts.ts';
+import { auditEventsOf, createScope } from '../../../support/data/actors.ts';
+import { LOCAL } from '../../../support/data/webhooks.ts';
+import { beginWith, connect, PUBLIC_URL } from '../../../support/providers/companies.ts';
+import { startIdentityProvider, useIdentityProvider } from '../../../support/providers/identity-provider.ts';
 
 const HEADER_BYTES = 12;
 const TXT = 16;
