@@ -6,12 +6,10 @@ import { versionWarning } from '../../scripts/admin/cell-commands.ts';
 import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { cellMetrics } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
-import { orThrow } from '../../src/service/outcome.ts';
-import { addDomain, vouchForDomain } from '../../src/service/sign-in/single-sign-on/domains.ts';
+import { giveDomain, linkDirectly } from '../support/data/accounts.ts';
 import { createTeam } from '../support/data/team.ts';
 import { openFolder } from '../support/folder.ts';
 import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
-import { linkDirectly } from '../support/providers/companies.ts';
 import { freePort } from '../support/servers/port.ts';
 import {
   hangsUp,
@@ -188,8 +186,10 @@ test('the map of e-mail domains has those with which people sign in by single si
   ];
   for (const { administrator } of [connected, unverified, moving]) await linkDirectly(eu1.db, administrator);
   for (const [i, { administrator }] of [connected, unconnected, moving].entries())
-    await vouchForDomain(eu1.db, administrator.scope, { domain: `${i}.example` });
-  orThrow(await addDomain(eu1.db, unverified.administrator, { domain: 'unverified.example' }));
+    await giveDomain(eu1.db, administrator.scope, `${i}.example`);
+  const { organizationId } = unverified;
+  const added = { domain: 'unverified.example', token: 't'.repeat(32) };
+  await eu1.db.prisma.ssoDomain.create({ data: { organizationId, ...added } });
   const admin = (...parameters: string[]) => runAdminCommand(eu1.databaseUrl, parameters, { CHARTER_CELL: 'eu1' });
   const file = join(folder.path, 'archive.jsonl');
   await admin('export-organization', '--id', moving.organizationId, '--file', file, '--move');

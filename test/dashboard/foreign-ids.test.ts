@@ -3,12 +3,11 @@ import { disableEndpointByUser } from '../../src/service/webhooks/endpoints.ts';
 import { type Fields, filled, wordsOf } from '../support/dashboard/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../support/dashboard/forms.ts';
-import { createAccount } from '../support/data/accounts.ts';
+import { createAccount, linkDirectly } from '../support/data/accounts.ts';
 import { createActor, createPeople, giveKey, inParallel, NOBODY } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { encryptedSecret } from '../support/postgres/postgres.ts';
-import { linkDirectly } from '../support/providers/companies.ts';
 
 /** The fields of each form whose path has an id, as our own pages send them. */
 const forms = new Map<string, Fields>();

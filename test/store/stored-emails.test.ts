@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { markInvited, normalizeEmails, normalizeNoticeEmails } from '../../src/store/people/stored-emails.ts';
-import { createAccount, givePasskey } from '../support/data/accounts.ts';
+import { createAccount, givePasskey, linkDirectly } from '../support/data/accounts.ts';
 import { createActor, createScope } from '../support/data/actors.ts';
 import { useDatabase } from '../support/postgres/store.ts';
-import { linkDirectly } from '../support/providers/companies.ts';
 
 const { db } = await useDatabase();
 

@@ -1,7 +1,7 @@
-import { vouchForDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
+import { takeBackInvitations } from '../../../src/service/people/invitations.ts';
 import { Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
-import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
+import { createAccount, giveDomain, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { createTeam } from '../../support/data/team.ts';
 import { startSmtp } from '../../support/servers/smtp.ts';
@@ -118,11 +118,10 @@ test('a domain that another organization has verified meanwhile says so to the p
   const link = /\/welcome\/[\w-]{43}/.exec(mailed)?.[0] ?? '';
   const form = await guest.form(link);
   const { scope } = await createAccount(db);
-  const at = { domain, token: 't'.repeat(32), verifiedAt: new Date() };
-  await db.prisma.ssoDomain.create({ data: { organizationId: scope.organizationId, ...at } });
+  await giveDomain(db, scope, domain);
   const refused = await guest.post(link, filled(form, { password: PASSWORD }));
   expectToSay(refused, 409, 'is of a domain that another organization has verified');
-  await vouchForDomain(db, scope, { domain });
+  await takeBackInvitations(db, scope, domain);
   expect(wordsOf(await browser.submit(userUrlIn(page), {}, `${userUrlIn(page)}/link`))).toContain(
     'is of a domain that another organization has verified',
   );

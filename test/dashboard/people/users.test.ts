@@ -5,10 +5,9 @@ import { inviteUser } from '../../../src/service/people/invitations.ts';
 import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
-import { givePasskey, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
+import { givePasskey, linkDirectly, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/postgres/postgres.ts';
-import { linkDirectly } from '../../support/providers/companies.ts';
 
 const dashboard = await useDashboard();
 const { administrator, member, viewer, scope } = await createPeople(dashboard.db);

@@ -71,12 +71,12 @@ const ACTIONS = {
     by: 'manager',
     attempt: async ({ member }) => ({ at: user(member), path: `${user(member)}/link` }),
   },
-  'add a domain for single sign-on': {
+  'change the notices about API keys': {
     by: 'administrator',
     attempt: async () => ({
-      at: '/organization/sign-in',
-      path: '/organization/sign-in/domains',
-      fields: { domain: `d${crypto.randomUUID().slice(0, 8)}.example` },
+      at: '/organization',
+      path: '/organization/unused-keys',
+      fields: { ends_unused_after_days: '200' },
     }),
   },
   'rotate the secret of a webhook endpoint': {

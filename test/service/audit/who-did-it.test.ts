@@ -17,13 +17,11 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { createLink } from '../../../src/service/people/access-links.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
-import { unlinkUser } from '../../../src/service/sign-in/single-sign-on/enforcement.ts';
 import { resetSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { createScope, giveKey, READ } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
-import { linkDirectly } from '../../support/providers/companies.ts';
 
 // The audit log must name who acted, not whom the action concerned, nor the former or next owner.
 
@@ -57,11 +55,6 @@ const ACTS: Record<string, Act> = {
   'the removal of a second factor': async ({ by, of }) => {
     await givePasskey(db, of);
     orThrow(await resetSecondFactor(db, by, { userId: of.userId }));
-    return [of.userId];
-  },
-  'an unlinking': async ({ by, of }) => {
-    await linkDirectly(db, of);
-    orThrow(await unlinkUser(db, by, { userId: of.userId }));
     return [of.userId];
   },
   'an invitation that is corrected and withdrawn': async ({ by }) => {

@@ -9,9 +9,13 @@ import {
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { reactivateUser } from '../../../src/service/people/change-user.ts';
-import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
-import { vouchForDomain } from '../../../src/service/sign-in/single-sign-on/domains.ts';
-import { createAccount, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
+import {
+  correctEmail,
+  inviteUser,
+  takeBackInvitations,
+  withdrawInvitation,
+} from '../../../src/service/people/invitations.ts';
+import { createAccount, giveDomain, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
@@ -36,7 +40,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
   ])('cannot be invited elsewhere (%#)', async (write) => {
     const [owner, other] = [await createPeople(db), await createPeople(db)];
     const domain = newDomain();
-    await vouchForDomain(db, owner.scope, { domain });
+    await giveDomain(db, owner.scope, domain);
     const before = await invited(other.manager, newEmail());
     for (const refused of [
       invite(other.manager, write(domain)),
@@ -57,7 +61,8 @@ describe('the e-mails of a domain that an organization has verified', () => {
     ];
     const { key } = await giveKey(db, { ...other.viewer, userId: withKey.userId });
     orThrow(await accept(accepted.token));
-    for (const _ of ['verified', 'repeated']) await vouchForDomain(db, owner.scope, { domain });
+    await giveDomain(db, owner.scope, domain);
+    for (const _ of ['verified', 'repeated']) await takeBackInvitations(db, owner.scope, domain);
     expect(await rowsWith(never.email)).toEqual([]);
     expect([await openLink(db, never.token), await openLink(db, withKey.token)]).toEqual([null, null]);
     // The key is the other organization's.
@@ -79,8 +84,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
     const [owner, other] = [await createPeople(db), await createPeople(db)];
     const domain = newDomain();
     const { token } = await invited(other.manager, `late@${domain}`);
-    const at = { domain, token: 't'.repeat(32), verifiedAt: new Date() };
-    await db.prisma.ssoDomain.create({ data: { organizationId: owner.scope.organizationId, ...at } });
+    await giveDomain(db, owner.scope, domain);
     expect(await outcomeOf(accept(token))).toContain(OF_OTHERS);
   });
 });

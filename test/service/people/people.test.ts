@@ -3,13 +3,9 @@ import type { Role } from '../../../src/domain/people/role.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
-import { unlinkUser } from '../../../src/service/sign-in/single-sign-on/enforcement.ts';
-import { removeConnection } from '../../../src/service/sign-in/single-sign-on/settings.ts';
-import { removePasskey } from '../../../src/service/sign-in-settings/passkeys.ts';
-import { createAccount, givePasskey, openSession } from '../../support/data/accounts.ts';
+import { createAccount, givePasskey, linkDirectly } from '../../support/data/accounts.ts';
 import { changeRoleInTheTable, codeOf, giveKey, NOBODY, outcomeOf, times } from '../../support/data/actors.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
-import { linkDirectly } from '../../support/providers/companies.ts';
 
 const { db } = await useSharedDatabase();
 
@@ -106,34 +102,6 @@ test.each([
   orThrow(await invite(other, 'administrator'));
   for (const act of [changeRole(db, other, { ...self, role: 'member' }), deactivateUser(db, other, self)])
     expect(await outcomeOf(act)).toContain('is the last administrator who can sign in');
-});
-
-test('the last administrator who can sign in cannot be unlinked, except with a password or a passkey', async () => {
-  const { administrator, other } = await staff();
-  await takePassword(administrator);
-  await linkDirectly(db, administrator);
-  orThrow(await changeRole(db, administrator, { userId: other.userId, role: 'manager' }));
-  orThrow(await invite(administrator, 'administrator'));
-  const self = { userId: administrator.userId };
-  expect(await outcomeOf(unlinkUser(db, administrator, self))).toContain('Set a password or add a passkey under');
-  await givePasskey(db, administrator);
-  orThrow(await unlinkUser(db, administrator, self));
-});
-
-test('when an administrator removes the connection and another one a passkey concurrently, one can sign in', async () => {
-  // The attack: each relies on the way in that the other one takes away.
-  for (let round = 0; round < 6; round += 1) {
-    const { administrator, other } = await staff();
-    await takePassword(administrator);
-    await takePassword(other);
-    await linkDirectly(db, administrator);
-    const { id } = await givePasskey(db, administrator);
-    const token = await openSession(db, administrator);
-    const outcomes = await Promise.all(
-      [removePasskey(db, administrator, { id, token }), removeConnection(db, other)].map(codeOf),
-    );
-    expect(outcomes.toSorted()).toEqual(['conflict', 'done']);
-  }
 });
 
 test('when two administrators demote or deactivate each other concurrently, one remains', async () => {

@@ -1,7 +1,15 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword } from '../../../src/service/sign-in/password.ts';
 import { signIn, signOut } from '../../../src/service/sign-in/sign-in.ts';
-import { createAccount, isSignedIn, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
+import { stopRequiringSingleSignOn } from '../../../src/service/sign-in-settings/requirement.ts';
+import {
+  createAccount,
+  isSignedIn,
+  linkDirectly,
+  newAuditSource,
+  PASSWORD,
+  requireSso,
+} from '../../support/data/accounts.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 // Counts password verifications, and runs the real library.
@@ -113,4 +121,17 @@ test('signing out ends this session on the server, and no other', async () => {
   expect(await isSignedIn(db, one)).toBe(false);
   expect(await isSignedIn(db, other)).toBe(true);
   expect((await auditOf(account.userId)).filter(({ action }) => action === 'user.signed_out')).toHaveLength(1);
+});
+
+test('an organization that requires single sign-on accepts the password of its break-glass administrator alone', async () => {
+  // This holds whether or not a way to sign in at a provider is registered: single sign-on can be taken out.
+  const administrator = await createAccount(db, { role: 'administrator' });
+  const member = await createAccount(db, { scope: administrator.scope });
+  await linkDirectly(db, administrator);
+  await requireSso(db, administrator);
+  const kindFor = async ({ email }: { email: string }) =>
+    (await signIn(db, { email, password: PASSWORD, auditSource: newAuditSource() })).kind;
+  expect([await kindFor(member), await kindFor(administrator)]).toEqual(['single-sign-on-required', 'passkey-needed']);
+  await stopRequiringSingleSignOn(db, { kind: 'operator', scope: administrator.scope });
+  expect(await kindFor(member)).toBe('signed-in');
 });

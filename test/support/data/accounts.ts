@@ -11,6 +11,7 @@ import { getSessionState, signIn } from '../../../src/service/sign-in/sign-in.ts
 import { beginSecondFactor, confirmSecondFactor } from '../../../src/service/sign-in-settings/second-factor.ts';
 import { insertPasskey } from '../../../src/store/people/passkeys.ts';
 import { type Database, transaction } from '../../../src/store/sql/database.ts';
+import { placeOfClientSecret } from '../../../src/store/sql/secrets.ts';
 import { createActors, createScope } from './actors.ts';
 
 export const MINUTE = 60_000;
@@ -88,6 +89,27 @@ export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
   const confirmation = { code: codeAt(uri, before), token: session, now: before };
   const { recoveryCodes, token } = orThrow(await confirmSecondFactor(db, actor, confirmation));
   return { uri, recoveryCodes, token };
+}
+
+/** Links the user without a sign-in, at a provider that does not exist. */
+export async function linkDirectly({ prisma, keyring }: Database, { scope, userId }: Actor): Promise<void> {
+  const { organizationId } = scope;
+  const issuer = 'https://login.example';
+  const clientSecret = keyring.encrypt(Buffer.from('secret'), placeOfClientSecret(organizationId));
+  await prisma.ssoConnection.create({ data: { organizationId, issuer, clientId: 'charter', clientSecret } });
+  await prisma.ssoIdentity.create({ data: { organizationId, userId, issuer, subject: userId } });
+}
+
+/** Gives the organization the domain, as if a TXT record had verified it. */
+export async function giveDomain({ prisma }: Database, { organizationId }: OrganizationScope, domain: string) {
+  const verified = { token: 't'.repeat(32), verifiedAt: new Date() };
+  await prisma.ssoDomain.create({ data: { organizationId, domain, ...verified } });
+}
+
+/** Lets the organization require single sign-on, with the user as the break-glass administrator. */
+export async function requireSso({ prisma }: Database, { scope, userId }: Actor): Promise<void> {
+  const enforced = { enforcedAt: new Date(), breakGlassUserId: userId };
+  await prisma.ssoConnection.update({ where: { organizationId: scope.organizationId }, data: enforced });
 }
 
 /** A passkey that no authenticator of the tests has. */

@@ -6,7 +6,6 @@ import { vouchForDomain } from '../../../src/service/sign-in/single-sign-on/doma
 import type { ProviderClient } from '../../../src/service/sign-in/single-sign-on/provider.ts';
 import { type RulesContent, saveConnection, saveRules } from '../../../src/service/sign-in/single-sign-on/settings.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
-import { placeOfClientSecret } from '../../../src/store/sql/secrets.ts';
 import { type Browser, isIn, type Page } from '../dashboard/dashboard.ts';
 import { newBrowser, useDashboard } from '../dashboard/dashboard-server.ts';
 import { createAccount } from '../data/accounts.ts';
@@ -82,15 +81,6 @@ export async function connect(
   orThrow(await saveConnection(db, administrator, { issuer, clientId, clientSecret, targets: LOCAL }));
   orThrow(await saveRules(db, administrator, { newPeople: '', groupsClaim: '', groupRoles: '', ...rules }));
   await vouchForDomain(db, administrator.scope, { domain });
-}
-
-/** Links the user without a sign-in, at a provider that does not exist. */
-export async function linkDirectly({ prisma, keyring }: Database, { scope, userId }: Actor): Promise<void> {
-  const { organizationId } = scope;
-  const issuer = 'https://login.example';
-  const clientSecret = keyring.encrypt(Buffer.from('secret'), placeOfClientSecret(organizationId));
-  await prisma.ssoConnection.create({ data: { organizationId, issuer, clientId: 'charter', clientSecret } });
-  await prisma.ssoIdentity.create({ data: { organizationId, userId, issuer, subject: userId } });
 }
 
 /** Types the e-mail at the sign-in. Returns the URL at the provider. */

@@ -5,9 +5,9 @@ import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '.
 import { browserOf } from '../../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../../support/dashboard/forms.ts';
 import { giveProof } from '../../../support/dashboard/proof.ts';
-import { ageProofs, createAccount, givePasskey, PASSWORD } from '../../../support/data/accounts.ts';
+import { ageProofs, createAccount, givePasskey, linkDirectly, PASSWORD } from '../../../support/data/accounts.ts';
 import { createScope } from '../../../support/data/actors.ts';
-import { beginWith, linkDirectly, urlIn, useCompanies } from '../../../support/providers/companies.ts';
+import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 
 // A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
 
