@@ -96,7 +96,7 @@ test('the variables of this test are those that the configuration reads, and tho
   const [guide = '', ...texts] = await Promise.all(
     ['openapi/guides/configuration.md', ...sources].map((file) => readFile(file, 'utf8')),
   );
-  const read = [...texts.join('').matchAll(/\bgiven\('([A-Z_]+)'\)/g)].map(([, name]) => name);
+  const read = [...texts.join('').matchAll(/\bvariable\('([A-Z_]+)'\)/g)].map(([, name]) => name);
   const documented = [...guide.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
   const known = Object.keys(ENV).toSorted();
   expect([...new Set(read)].toSorted()).toEqual(known);

@@ -259,7 +259,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['waits up to # seconds for attempts in progress', constant('STOP_MS') / 1000],
   ['at most # test events within a minute', constant('MAX_TESTS_PER_MINUTE')],
   ['attempts of the last # days', constant('SHOWN_DAYS')],
-  // Single sign-on
+  // Signing in
   [
     'Sessions last at most # hours, and end after # minutes without use',
     constant('SESSION_HOURS'),
