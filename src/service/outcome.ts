@@ -130,6 +130,19 @@ export function catchInvalid<T>(read: () => T): { readonly kind: 'valid'; readon
   }
 }
 
+/** Calls the parser of each field of a form. Returns their values, or all their mistakes as one outcome. */
+export function parseEach<T extends object>(
+  parsers: {
+    readonly [Field in keyof T]: () => T[Field];
+  },
+): { readonly kind: 'valid'; readonly value: T } | Invalid {
+  const parsed = Object.entries<() => unknown>(parsers).map(([field, parse]) => [field, catchInvalid(parse)] as const);
+  const values = parsed.flatMap(([field, each]) => (each.kind === 'valid' ? [[field, each.value] as const] : []));
+  if (values.length < parsed.length) return joinInvalid(parsed.map(([, each]) => each));
+  // Every field has the value that its own parser returned.
+  return { kind: 'valid', value: Object.fromEntries(values) as T };
+}
+
 /** Returns the success, or throws the refusal as a DomainError; for callers without a form, such as the admin command. */
 export function orThrow<Success extends Outcome>(outcome: Success | Refusal): Success {
   if (isRefusal(outcome)) throw errorOf(outcome);

@@ -21,7 +21,6 @@ import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
-  catchInvalid,
   claimForm,
   conflict,
   DONE,
@@ -30,6 +29,7 @@ import {
   invalid,
   joinInvalid,
   type OneTimeForm,
+  parseEach,
   recordAct,
   runAction,
 } from '../outcome.ts';
@@ -132,44 +132,22 @@ async function readRequest(
   actor: ActorOrOperator,
   request: IntegrationRequest,
 ): Promise<{ readonly kind: 'valid'; readonly value: Parsed } | Invalid> {
-  const name = catchInvalid(() => parseName(request.name, { kind: 'integration' }));
-  const description = catchInvalid(() =>
-    parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
-  );
-  const role = catchInvalid(() => parseIntegrationRole(request.role));
-  const owner = catchInvalid(() => parseEmail(request.owner, 'owner'));
-  const noticeEmail = catchInvalid(() =>
-    request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email'),
-  );
-  if (
-    name.kind === 'invalid' ||
-    description.kind === 'invalid' ||
-    role.kind === 'invalid' ||
-    owner.kind === 'invalid' ||
-    noticeEmail.kind === 'invalid'
-  )
-    return joinInvalid([name, description, role, await checkOwner(db, actor, owner), noticeEmail]);
-  return {
-    kind: 'valid',
-    value: {
-      name: name.value,
-      description: description.value,
-      role: role.value,
-      owner: owner.value,
-      noticeEmail: noticeEmail.value,
-    },
-  };
+  const parsed = parseEach<Parsed>({
+    name: () => parseName(request.name, { kind: 'integration' }),
+    description: () =>
+      parseText(request.description, { field: 'description', maxCharacters: MAX_DESCRIPTION_CHARACTERS }),
+    role: () => parseIntegrationRole(request.role),
+    owner: () => parseEmail(request.owner, 'owner'),
+    noticeEmail: () => (request.noticeEmail.trim() === '' ? '' : parseEmail(request.noticeEmail, 'notice_email')),
+  });
+  if (parsed.kind === 'valid' || parsed.fields['owner'] !== undefined) return parsed;
+  return joinInvalid([parsed, await checkOwner(db, actor, parseEmail(request.owner, 'owner'))]);
 }
 
 /** Checks the owner of a form with other mistakes, so that the page shows all of them. The action looks the owner up again. */
-async function checkOwner(
-  db: Database,
-  actor: ActorOrOperator,
-  owner: Invalid | { readonly kind: 'valid'; readonly value: string },
-): Promise<Invalid | null> {
-  if (owner.kind === 'invalid') return owner;
+async function checkOwner(db: Database, actor: ActorOrOperator, email: string): Promise<Invalid | null> {
   if (!isOperator(actor)) requireRight(actor, 'manage integrations');
-  return (await findActivePerson(db.prisma, actor.scope, owner.value)) === null ? wrongOwner('owner') : null;
+  return (await findActivePerson(db.prisma, actor.scope, email)) === null ? wrongOwner('owner') : null;
 }
 
 function parseIntegrationRole(text: string): IntegrationRole {

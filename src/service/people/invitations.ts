@@ -29,8 +29,8 @@ import {
   type Done,
   type Invalid,
   invalid,
-  joinInvalid,
   type OneTimeForm,
+  parseEach,
   recordAct,
   runAction,
   unlessMoving,
@@ -57,18 +57,13 @@ export async function inviteUser(
   actor: Actor,
   { email, name, role, formId, now = new Date() }: Invitation,
 ): Promise<LinkMade | Invalid | Conflict | AlreadySent> {
-  const parsedName = catchInvalid(() => parseName(name, { kind: 'person' }));
-  const parsedEmail = catchInvalid(() => parseEmail(email));
-  const parsedRole = catchInvalid(() => parseRole(role));
-  if (parsedName.kind === 'invalid' || parsedEmail.kind === 'invalid' || parsedRole.kind === 'invalid')
-    return joinInvalid([parsedName, parsedEmail, parsedRole]);
-  const user = {
-    id: newId(),
-    name: parsedName.value,
-    email: parsedEmail.value,
-    role: parsedRole.value,
-    passwordHash: null,
-  };
+  const parsed = parseEach({
+    name: () => parseName(name, { kind: 'person' }),
+    email: () => parseEmail(email),
+    role: () => parseRole(role),
+  });
+  if (parsed.kind === 'invalid') return parsed;
+  const user = { id: newId(), ...parsed.value, passwordHash: null };
   return unlessInUse(user.email, () =>
     runAction(db, async (tx) => {
       if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;

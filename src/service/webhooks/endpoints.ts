@@ -31,14 +31,13 @@ import {
   ALREADY_SENT,
   type AlreadySent,
   type Conflict,
-  catchInvalid,
   claimForm,
   conflict,
   DONE,
   type Done,
   type Invalid,
-  joinInvalid,
   type OneTimeForm,
+  parseEach,
   recordAct,
   runAction,
 } from '../outcome.ts';
@@ -65,12 +64,13 @@ export async function createEndpoint(
   { url, eventTypes, targets, formId }: OneTimeForm & WebhookContent & { readonly targets: WebhookTargets },
 ): Promise<WebhookSecretIssued | Invalid | Conflict | AlreadySent> {
   const { scope } = actor;
-  const content = readContent({ url, eventTypes }, targets);
+  const parsed = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, scope, { formId }))) return ALREADY_SENT;
     await lockOrganization(tx, scope);
     const current = await lockWebhookAdministrator(tx, actor);
-    if (content.kind === 'invalid') return content;
+    if (parsed.kind === 'invalid') return parsed;
+    const content = parsed.value;
     if ((await countWebhookEndpoints(tx, scope)) >= MAX_ENDPOINTS)
       return conflict(
         `Your organization has ${MAX_ENDPOINTS} webhook endpoints already. Delete one that is not needed.`,
@@ -79,8 +79,7 @@ export async function createEndpoint(
     const secret = mintEndpointSecret(db, { organizationId: scope.organizationId, id });
     await insertWebhookEndpoint(tx, scope, {
       id,
-      url: content.url,
-      eventTypes: content.eventTypes,
+      ...content,
       secret: secret.encrypted,
       createdByUserId: current.id,
       createdAt: new Date(),
@@ -94,14 +93,8 @@ export async function createEndpoint(
 }
 
 /** Returns the normal forms of the typed content, or every mistake in it. */
-function readContent(
-  { url, eventTypes }: WebhookContent,
-  targets: WebhookTargets,
-): { readonly kind: 'valid'; readonly url: string; readonly eventTypes: string[] } | Invalid {
-  const parsedUrl = catchInvalid(() => parseEndpointUrl(url, targets));
-  const parsedTypes = catchInvalid(() => parseEventTypes(eventTypes));
-  if (parsedUrl.kind === 'invalid' || parsedTypes.kind === 'invalid') return joinInvalid([parsedUrl, parsedTypes]);
-  return { kind: 'valid', url: parsedUrl.value, eventTypes: parsedTypes.value };
+function readContent({ url, eventTypes }: WebhookContent, targets: WebhookTargets) {
+  return parseEach({ url: () => parseEndpointUrl(url, targets), eventTypes: () => parseEventTypes(eventTypes) });
 }
 
 /** Changes an endpoint. The same content changes nothing. With another URL, the failures of the former one no longer count. */
@@ -116,16 +109,16 @@ export async function changeEndpoint(
   }: WebhookContent & { readonly endpointId: string; readonly targets: WebhookTargets },
 ): Promise<Done | Invalid> {
   const { scope } = actor;
-  const content = readContent({ url, eventTypes }, targets);
+  const parsed = readContent({ url, eventTypes }, targets);
   return runAction(db, async (tx) => {
     const endpoint = await lockWebhookAction(tx, actor, endpointId);
-    if (content.kind === 'invalid') return content;
+    if (parsed.kind === 'invalid') return parsed;
+    const content = parsed.value;
     const hasNewUrl = content.url !== endpoint.url;
     const [before, after] = [endpoint.eventTypes.join(', '), content.eventTypes.join(', ')];
     if (!hasNewUrl && before === after) return DONE;
     await changeWebhookEndpoint(tx, scope, endpoint.id, {
-      url: content.url,
-      eventTypes: content.eventTypes,
+      ...content,
       ...(hasNewUrl && { failingSince: null }),
     });
     await recordAct(tx, actor, {

@@ -48,15 +48,14 @@ export async function endSession(tx: Transaction, scope: OrganizationScope, toke
   return count === 1;
 }
 
+/** Whether the user has a session with this token; with `isSso`, whether it is by single sign-on. */
 export async function hasSession(
   tx: Transaction,
-  scope: OrganizationScope,
-  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
+  { organizationId }: OrganizationScope,
+  { userId, tokenHash, isSso = false }: { userId: string; tokenHash: Buffer; isSso?: boolean },
 ): Promise<boolean> {
-  const found = await tx.session.count({
-    where: { tokenHash: Uint8Array.from(tokenHash), userId, organizationId: scope.organizationId },
-  });
-  return found === 1;
+  const where = { tokenHash: Uint8Array.from(tokenHash), userId, organizationId };
+  return (await tx.session.count({ where: isSso ? { ...where, ssoSid: { not: null } } : where })) === 1;
 }
 
 /** Records that the user has proved who they are. Returns false if the session has ended. */
@@ -88,23 +87,6 @@ export async function replaceSessionToken(
 /** Ends all sessions of the user, including those that wait for a second factor. */
 export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });
-}
-
-/** Whether the session with this token is by single sign-on. */
-export async function hasSsoSession(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { userId, tokenHash }: { userId: string; tokenHash: Buffer },
-): Promise<boolean> {
-  const found = await tx.session.count({
-    where: {
-      tokenHash: Uint8Array.from(tokenHash),
-      userId,
-      organizationId: scope.organizationId,
-      ssoSid: { not: null },
-    },
-  });
-  return found === 1;
 }
 
 /** Ends the sessions of the user that are by single sign-on; with `sids`, only those of the provider's sessions. Returns how many. */

@@ -2,7 +2,7 @@ import type { Actor } from '../../../domain/audit/actor.ts';
 import { shownEmail } from '../../../domain/people/email.ts';
 import { hashToken } from '../../../domain/people/session.ts';
 import { lockOrganization } from '../../../store/organizations/organizations.ts';
-import { endSessionsByWay, endSsoSessionsOf, hasSsoSession } from '../../../store/people/sessions.ts';
+import { endSessionsByWay, endSsoSessionsOf, hasSession } from '../../../store/people/sessions.ts';
 import {
   deleteSsoIdentity,
   listSsoDomains,
@@ -41,7 +41,7 @@ export async function requireSingleSignOn(
     if (connection === null) return conflict(NO_CONNECTION);
     const domains = await listSsoDomains(tx, scope);
     if (!domains.some(({ verifiedAt }) => verifiedAt !== null)) return conflict('Verify a domain first.');
-    if (tokenHash === null || !(await hasSsoSession(tx, scope, { userId: current.id, tokenHash })))
+    if (tokenHash === null || !(await hasSession(tx, scope, { userId: current.id, tokenHash, isSso: true })))
       return conflict('Sign out, and in again by single sign-on. That shows that it works.');
     const chosen = holders.get(breakGlass);
     const ways = chosen?.kind === 'person' ? await getWaysIn(tx, scope, chosen.id) : null;

@@ -40,6 +40,7 @@ import {
   type Invalid,
   invalid,
   joinInvalid,
+  parseEach,
   recordAct,
   runAction,
 } from '../../outcome.ts';
@@ -230,14 +231,15 @@ export type RulesContent = { readonly newPeople: string; readonly groupsClaim: s
  * on.
  */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
-  const newPeople = catchInvalid(() => parseNewPeople(content.newPeople));
-  const claim = catchInvalid(() => parseGroupsClaim(content.groupsClaim));
-  const roles = catchInvalid(() => parseGroupRoles(content.groupRoles));
-  if (newPeople.kind === 'invalid' || claim.kind === 'invalid' || roles.kind === 'invalid')
-    return joinInvalid([newPeople, claim, roles]);
-  if (claim.value === '' && roles.value.length > 0)
+  const parsed = parseEach({
+    newPeopleRole: () => parseNewPeople(content.newPeople),
+    groupsClaim: () => parseGroupsClaim(content.groupsClaim),
+    groupRoles: () => parseGroupRoles(content.groupRoles),
+  });
+  if (parsed.kind === 'invalid') return parsed;
+  const rules = parsed.value;
+  if (rules.groupsClaim === '' && rules.groupRoles.length > 0)
     return invalid('groups_claim', 'must be given for roles by group, such as groups. Or leave both empty.');
-  const rules = { newPeopleRole: newPeople.value, groupsClaim: claim.value, groupRoles: roles.value };
   const { scope } = actor;
   return runAction(db, async (tx) => {
     const { connection } = await lockSettings(tx, actor);
