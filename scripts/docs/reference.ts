@@ -108,8 +108,9 @@ function parameterList(
 }
 
 function permission({ security }: Operation): string {
-  const [needed] = security.flatMap((scheme) => Object.values(scheme)).flat();
-  return needed === undefined ? 'Requires any valid API key.' : `Requires the permission \`${needed}\`.`;
+  const needed = security.flatMap((scheme) => Object.values(scheme)).flat();
+  if (needed.length === 0) return 'Requires any valid API key.';
+  return `Requires the permission ${needed.map((each) => `\`${each}\``).join(' or ')}.`;
 }
 
 function responseSection(

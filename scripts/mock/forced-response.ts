@@ -163,7 +163,7 @@ function readChosenResponse(
 
 /** The example that names this operation's permission or this path's methods; else the first. */
 function fittingExample(request: ApiRequest, operation: Operation, status: number): string | undefined {
-  const text = { 403: `${request.operation.permission}.`, 405: `${request.allow}.` }[status] ?? '';
+  const text = { 403: `${request.operation.permissions[0]}.`, 405: `${request.allow}.` }[status] ?? '';
   return examplesOf(operation, status).find(([, { value }]) => JSON.stringify(value).includes(text))?.[0];
 }
 

@@ -106,7 +106,25 @@ function inList(file: string, values: readonly string[]): Edit {
 
 const DATA = '    description: What was created, updated or deleted, as it is after the change, or as it was last.\n';
 
-function eventEdits({ names: { singular, type, file, constant } }: Resource): Edit[] {
+const READABLE = {
+  'openapi/paths/events.yaml':
+    '    A page has the events of the resources that your key may read, and a `type` that it may not read gets 403.\n',
+  'openapi/paths/events_{id}.yaml': '    An event of a resource that your key may not read gets 403.\n',
+};
+
+/** Lets a key that may read the resource call the operation, whose description says once that the events depend on the key. */
+function readable(file: keyof typeof READABLE, plural: string): Edit[] {
+  return [
+    after(file, /^ {4}- apiKey: \["parent_programs:read"\]\n/m, `    - apiKey: ["${plural}:read"]\n`),
+    {
+      file,
+      place: /^ {2}description: \|-\n(?:(?: {4}.*)?\n)+/m,
+      change: (found) => (found.includes(READABLE[file]) ? found : `${found}\n${READABLE[file]}`),
+    },
+  ];
+}
+
+function eventEdits({ names: { plural, singular, type, file, constant } }: Resource): Edit[] {
   const schemas = 'openapi/components/schemas';
   const types = ['created', 'updated', 'deleted'].map((change) => `${singular}.${change}`);
   const webhooks = types.map((each) => `  ${each}:\n    $ref: webhooks/${each}.yaml\n`);
@@ -141,7 +159,13 @@ function eventEdits({ names: { singular, type, file, constant } }: Resource): Ed
       `import { ${constant} } from './tables/${file}.ts';\n`,
     ),
     after('src/store/resources/events.ts', /^ {2}parent_program: .*\n/m, `  ${singular}: ${constant},\n`),
-    after('src/domain/webhooks/webhook-endpoint.ts', /^const RESOURCES = \[[^\]]*?(?=,?\s*\])/m, `, '${singular}'`),
+    after(
+      'src/domain/webhooks/webhook-endpoint.ts',
+      /^const RESOURCES = \{[^}]*?(?=,?\s*\})/m,
+      `, ${singular}: '${plural}:read'`,
+    ),
+    ...readable('openapi/paths/events.yaml', plural),
+    ...readable('openapi/paths/events_{id}.yaml', plural),
   ];
 }
 

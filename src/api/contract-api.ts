@@ -11,7 +11,7 @@ import { loosenChanges } from './changes.ts';
 import { ContractRouter } from './contract-router.ts';
 import { type OperationHandler, type RefusalOf, SECURITY_SCHEME } from './operation.ts';
 import { conditionalResponseOf, type RenderedResponse, render, type Send, type SendException } from './response.ts';
-import { lookInCache, type ResponseCache, type Versioned } from './response-cache.ts';
+import { cacheUrlOf, lookInCache, type ResponseCache, type Versioned } from './response-cache.ts';
 import { createRefusalOf, requireValid } from './violations.ts';
 
 export type ContractApiDeps = {
@@ -155,9 +155,11 @@ function createResponders(deps: ContractApiDeps, { router, validator }: Contract
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
     const callInTurn = async (request: ApiRequest): Promise<RenderedResponse> => {
-      const { operation, caller, url } = request;
+      const { operation, caller } = request;
       const work = () => runInTurn(request, () => callHandler(handler, request, refusalOf));
-      return cache !== undefined && operation.isCacheable ? cache.render(caller, url, work) : (await work()).response;
+      return cache !== undefined && operation.isCacheable
+        ? cache.render(caller, cacheUrlOf(request), work)
+        : (await work()).response;
     };
     return (request) => {
       if (request.cached !== undefined) return request.cached;

@@ -71,7 +71,7 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
     permit(request) {
       request.caller = admitCaller(request.key, () => addressIn(clientAddressOf(request.req)));
       recordClient(request, clientAddressOf);
-      requirePermission(request.caller.permissions, request.operation.permission);
+      requirePermission(request.caller.permissions, request.operation.permissions);
     },
   };
 }

@@ -10,8 +10,8 @@ import type { HandlerResult, JsonText } from './response.ts';
 /** An operation as openapi-backend has it, with what every request needs to know about it, computed once at the start. */
 export type ContractOperation = Operation & {
   readonly operationId: string;
-  /** The permission that the key needs; `undefined` if it needs none. */
-  readonly permission: string | undefined;
+  /** The permissions of which the key needs one; empty if it needs none. */
+  readonly permissions: readonly string[];
   readonly pathNames: readonly string[];
   readonly queryParameters: ReadonlyMap<string, QueryParameter>;
   readonly queryNames: readonly string[];
@@ -50,13 +50,13 @@ export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
   const { operationId = '', responses = {} } = operation;
   const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
-  const permission = permissionOf(operation, permissions);
+  const needed = permissionsOf(operation, permissions);
   const { content = {}, 'x-max-bytes': maxBodyBytes = MAX_REQUEST_BODY_BYTES } = Object(operation.requestBody);
   const success = responses['200'] ?? responses['201'] ?? {};
   return {
     ...operation,
     operationId,
-    permission,
+    permissions: needed,
     pathNames: [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
     queryParameters: new Map(query.map(({ name, ...read }) => [name, read])),
     queryNames: query.map(({ name }) => name),
@@ -68,9 +68,7 @@ export function describeOperation(operation: Operation, permissions: readonly st
     hasEntityTag: 'headers' in success && Object.hasOwn(success.headers ?? {}, 'ETag'),
     isConditional: responses['304'] !== undefined,
     isCacheable:
-      responses['304'] !== undefined &&
-      permission !== undefined &&
-      headers.every(({ name }) => name === 'If-None-Match'),
+      responses['304'] !== undefined && needed.length > 0 && headers.every(({ name }) => name === 'If-None-Match'),
   };
 }
 
@@ -82,16 +80,21 @@ function countedFieldOf(schema: unknown): string | undefined {
 /** The name of the contract's one security scheme. */
 export const SECURITY_SCHEME = 'apiKey';
 
-/** Throws for anything but the one scheme with at most one known permission: nothing else is enforced. */
-function permissionOf(operation: Operation, permissions: readonly string[]): string | undefined {
-  const [requirement = {}, ...alternatives] = operation.security ?? [];
-  const [[scheme = '', scopes = []] = [], ...otherSchemes] = Object.entries<string[]>(requirement);
-  const [permission, ...otherScopes] = scopes;
-  const isKnown = permission === undefined ? operation.method === 'get' : permissions.includes(permission);
-  if (scheme !== SECURITY_SCHEME || !isKnown || alternatives.length + otherSchemes.length + otherScopes.length > 0) {
-    throw new Error(`The security of ${operation.operationId} cannot be served: ${JSON.stringify(operation.security)}`);
-  }
-  return permission;
+/**
+ * Throws for anything but the one scheme with no permission, or with one known permission in each of its alternatives: nothing else is
+ * enforced.
+ */
+function permissionsOf({ operationId, method, security = [] }: Operation, permissions: readonly string[]): string[] {
+  const alternatives = security.map((requirement) => {
+    const [[scheme, [permission, ...otherScopes]] = ['', []], ...otherSchemes] = Object.entries<string[]>(requirement);
+    const isKnown =
+      permission === undefined ? method === 'get' && security.length === 1 : permissions.includes(permission);
+    const isServed = scheme === SECURITY_SCHEME && isKnown && otherSchemes.length + otherScopes.length === 0;
+    return isServed ? [permission].filter((each) => each !== undefined) : null;
+  });
+  if (alternatives.length === 0 || alternatives.includes(null))
+    throw new Error(`The security of ${operationId} cannot be served: ${JSON.stringify(security)}`);
+  return alternatives.flatMap((each) => each ?? []);
 }
 
 function parametersIn(

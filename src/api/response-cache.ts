@@ -136,8 +136,15 @@ export class ResponseCache {
 /** Notes in the request a cached response that is still valid for its organization's version. */
 export function lookInCache(request: ApiRequest, cache: ResponseCache | undefined): void {
   if (cache === undefined || !request.operation.isCacheable) return;
-  request.cached = cache.find(request.caller, request.url);
+  request.cached = cache.find(request.caller, cacheUrlOf(request));
   request.isKnownValid = request.cached !== undefined && hasKnownHeaders(request.req, request.cached);
+}
+
+/** What tells the responses of an organization apart: the URL and, where it changes the response, what the key may read. */
+export function cacheUrlOf({ url, operation: { permissions }, caller }: ApiRequest): string {
+  return permissions.length < 2
+    ? url
+    : `${url} ${permissions.filter((each) => caller.permissions.some((held) => held === each))}`;
 }
 
 /** The URL was validated when the response was rendered, so only If-None-Match is left to judge. */

@@ -130,10 +130,10 @@ function requireServed(state: OrganizationState): void {
   throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
 }
 
-/** Throws unless the permission is among those of a key, or no permission is needed. */
-export function requirePermission(permissions: readonly string[], permission: string | undefined): void {
-  if (permission !== undefined && !permissions.includes(permission))
-    throw new ForbiddenError(`This API key lacks the permission ${permission}.`, permission);
+/** Throws unless a key has one of the permissions that suffice. If none is listed, none is needed. */
+export function requirePermission(permissions: readonly string[], sufficient: readonly string[]): void {
+  if (sufficient.length > 0 && !sufficient.some((each) => permissions.includes(each)))
+    throw new ForbiddenError(`This API key lacks the permission ${sufficient.join(' or ')}.`, sufficient[0]);
 }
 
 /**
@@ -149,7 +149,7 @@ export function rejectWriter(
   const permissions = permissionsOfActive(key, { at, use, integration });
   requireAllowedAddress(key, clientAddress());
   requireServed(key);
-  requirePermission(permissions, permission);
+  requirePermission(permissions, [permission]);
   throw new Error('A write was refused to a key that may write.');
 }
 

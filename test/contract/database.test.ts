@@ -254,8 +254,10 @@ test.each(Object.entries(EVENT_TABLES))(
     // A resource that is new has no kept events.
     if (released.properties !== undefined) expect(unfilledFields(released, present, table)).toEqual([]);
     const planted = { type: 'string', minLength: 1 };
-    const next = { properties: { ...present.properties, country: planted, region: { type: ['string', 'null'] } } };
-    expect(unfilledFields(present, next, table)).toEqual([expect.stringMatching(/^country: .*Allow null/)]);
+    const next = {
+      properties: { ...present.properties, without_value: planted, with_null: { type: ['string', 'null'] } },
+    };
+    expect(unfilledFields(present, next, table)).toEqual([expect.stringMatching(/^without_value: .*Allow null/)]);
   },
 );
 

@@ -2,7 +2,7 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
-import { permissionOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { permissionsOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { snapshotOf } from '../support/contract/resources.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -58,8 +58,8 @@ describe.each(operations)('$operationId', (operation) => {
     });
   });
 
-  const permission = permissionOf(operation);
-  if (permission === undefined) {
+  const permissions = permissionsOf(operation);
+  if (permissions.length === 0) {
     test.each(PERMISSIONS)('accepts a key that has only %s', async (only) => {
       const { client } = await createTestOrganization(server, { permissions: [only] });
       const { request } = await prepare(server, operation);
@@ -68,10 +68,10 @@ describe.each(operations)('$operationId', (operation) => {
     return;
   }
 
-  const others = PERMISSIONS.filter((each) => each !== permission);
+  const others = PERMISSIONS.filter((each) => !permissions.includes(each));
 
   // Attack: a leaked key used beyond its permissions.
-  test(`403 for a key without ${permission}, and nothing changes`, async () => {
+  test(`403 for a key without ${permissions}, and nothing changes`, async () => {
     const { ours, client, request } = await prepare(server, operation);
     const before = await snapshotOf(client);
     const allow = (permissions: readonly string[]) =>
@@ -83,9 +83,9 @@ describe.each(operations)('$operationId', (operation) => {
     const response = await sendTo(client, request);
     expect(response.status).toBe(403);
     expect(response.headers['www-authenticate']).toBe(
-      `Bearer realm="charter", error="insufficient_scope", scope="${permission}"`,
+      `Bearer realm="charter", error="insufficient_scope", scope="${permissions[0]}"`,
     );
-    expect(response.body).toEqual({ message: `This API key lacks the permission ${permission}.` });
+    expect(response.body).toEqual({ message: `This API key lacks the permission ${permissions.join(' or ')}.` });
     await allow(PERMISSIONS);
     expect(await snapshotOf(client)).toBe(before);
   });

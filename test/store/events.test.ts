@@ -26,12 +26,12 @@ async function programsOf({ scope }: Tenant): Promise<ReadonlyMap<string, Progra
 }
 
 async function eventsOf({ scope }: Tenant, after = FEED_START): Promise<FeedEvent[]> {
-  const { events } = await listEvents(db, scope, { after, type: undefined, limit: 101 });
+  const { events } = await listEvents(db, scope, { after, types: undefined, limit: 101 });
   return events.map(({ json }) => JSON.parse(json));
 }
 
 async function end({ scope }: Tenant): Promise<string> {
-  return positionAt((await listEvents(db, scope, { after: FEED_START, type: undefined, limit: 1 })).version);
+  return positionAt((await listEvents(db, scope, { after: FEED_START, types: undefined, limit: 1 })).version);
 }
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
@@ -210,7 +210,7 @@ test('truncating the table deletes every parent program', async () => {
     await own.db.pool.query(`${INSERT} values ($1, gen_random_uuid(), 'x')`, [scope.organizationId]);
   await own.db.pool.query('truncate parent_programs cascade');
   for (const { scope } of tenants) {
-    const { events } = await listEvents(own.db, scope, { after: FEED_START, type: undefined, limit: 101 });
+    const { events } = await listEvents(own.db, scope, { after: FEED_START, types: undefined, limit: 101 });
     const all: FeedEvent[] = events.map(({ json }) => JSON.parse(json));
     expect(all.map(({ type }) => type)).toEqual(['parent_program.created', 'parent_program.deleted']);
     expect(applied(all)).toEqual(new Map());

@@ -1,7 +1,8 @@
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
-// Several requirements would be alternatives, and an operation without any would be open to everybody. A webhook carries a
+// An operation without a requirement would be open to everybody. Several requirements are alternatives: where an operation shows rows of
+// several resources, the permission for one of them is enough, and each alternative names a permission. A webhook carries a
 // signature and no key, but without a requirement of its own it would have that of the whole document.
 
 export const oneKey: Rule = {
@@ -11,11 +12,11 @@ export const oneKey: Rule = {
       Operation(operation, context) {
         const { security } = operation;
         const requirements = Array.isArray(security) ? security : [];
-        const [first] = requirements;
-        if (requirements.length === 1 && isObject(first) && Object.keys(first).length === 1) return;
+        const isOneOfMany = requirements.length > 1;
+        if (requirements.length > 0 && requirements.every((each) => isRequirement(each, isOneOfMany))) return;
         report(context, {
           at: placeOf(operation, context),
-          message: 'This operation must have exactly one security requirement.',
+          message: 'This operation must have one security requirement, or alternatives that each name a permission.',
           remedy: 'Add "security:" with one entry that names the permission: - apiKey: ["parent_programs:read"].',
         });
       },
@@ -36,12 +37,12 @@ export const oneKey: Rule = {
     {
       find: '      security:\n        - apiKey: []\n',
       replace: '',
-      says: 'This operation must have exactly one security requirement.',
+      says: 'This operation must have one security requirement, or alternatives that each name a permission.',
     },
     {
       find: '      security:\n        - apiKey: []\n',
       replace: '      security:\n        - apiKey: []\n        - {}\n',
-      says: 'This operation must have exactly one security requirement.',
+      says: 'This operation must have one security requirement, or alternatives that each name a permission.',
     },
     {
       find: '      security: [] # of a webhook\n',
@@ -50,6 +51,12 @@ export const oneKey: Rule = {
     },
   ],
 };
+
+function isRequirement(value: unknown, needsPermission: boolean): boolean {
+  if (!isObject(value)) return false;
+  const [[, permissions] = [], ...others] = Object.entries(value);
+  return Array.isArray(permissions) && others.length === 0 && (permissions.length > 0 || !needsPermission);
+}
 
 function placeOf({ security }: Json, { location }: Context): object {
   return security === undefined ? location.key() : location.child('security').key();

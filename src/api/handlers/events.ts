@@ -20,7 +20,7 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
     ...differencesOfFeed(EVENT_TYPES),
     earlierList: listOf(PATH, { ...filters, since }),
   };
-  const page = await service.readFeed(db, caller.scope, {
+  const page = await service.readFeed(db, caller, {
     after: cursor === undefined ? null : openCursor(seal, cursor, listed),
     since: since === undefined ? undefined : parseInstant(since),
     type: filters.type,
@@ -38,6 +38,6 @@ export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db 
 };
 
 export const getEvent: Handler<'getEvent'> = async ({ path, caller }, { db }) => {
-  const { json, version } = await service.getEvent(db, caller.scope, path.id);
+  const { json, version } = await service.getEvent(db, caller, path.id);
   return { status: 200, headers: {}, body: new JsonText(json), version };
 };

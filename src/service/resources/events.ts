@@ -1,5 +1,5 @@
+import type { Caller } from '../../domain/audit/actor.ts';
 import { DomainError, invalidField } from '../../domain/errors.ts';
-import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import {
   bytesOfPosition,
   FEED_START,
@@ -7,14 +7,20 @@ import {
   positionBefore,
   positionIn,
 } from '../../domain/resources/event-position.ts';
+import { EVENT_TYPES, permissionsToRead } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type EventList, findEvent, listEvents } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { requirePermission } from '../authenticate.ts';
+
+/** The key that reads events. */
+type Reader = Pick<Caller, 'scope' | 'permissions'>;
 
 export type FeedQuery = {
   /** The position that the cursor of an earlier page holds; `null` for the first page. */
   readonly after: Buffer | null;
   /** The first page begins with the events of this time, or with the oldest kept event if it is omitted. */
   readonly since: Date | undefined;
+  /** Every type that the key may read if it is `undefined`. */
   readonly type: string | undefined;
   /** 1 to 100. */
   readonly limit: number;
@@ -34,15 +40,16 @@ export type FeedPage = {
 
 /**
  * Reads the events after a position, in the order of their commits. No event appears later before the position of a page. Throws
- * "invalid" if an event after the position is no longer kept, so that no reader misses events without noticing.
+ * "invalid" if an event after the position is no longer kept, so that no reader misses events without noticing, and "forbidden" for a
+ * type that the key may not read.
  */
 export async function readFeed(
   db: Database,
-  scope: OrganizationScope,
+  { scope, permissions }: Reader,
   { after, since, type, limit }: FeedQuery,
 ): Promise<FeedPage> {
   const start = after === null ? startAt(since) : positionIn(after);
-  const query = { after: start ?? FEED_START, type, limit: limit + 1 };
+  const query = { after: start ?? FEED_START, types: typesToRead(permissions, type), limit: limit + 1 };
   const { events, version, deletedTo } = await listEvents(db, scope, query);
   if (start !== null && deletedTo !== null && start < deletedTo) throw tooOld(after === null ? 'since' : 'cursor');
   const shown = events.slice(0, limit);
@@ -76,9 +83,20 @@ function tooOld(parameter: 'cursor' | 'since'): DomainError {
   return invalidField(parameter, `is older than the oldest event that is kept, so events are missing. ${REMEDY}`);
 }
 
-/** Throws if the organization has no such event, or it is no longer kept. */
-export async function getEvent(db: Database, scope: OrganizationScope, id: string) {
+/** The types of which a key may read events; `undefined` if it may read all. Throws if it may not read the only wanted type. */
+function typesToRead(permissions: readonly string[], type: string | undefined): readonly string[] | undefined {
+  if (type !== undefined) {
+    requirePermission(permissions, permissionsToRead(type));
+    return [type];
+  }
+  const types = EVENT_TYPES.filter((each) => permissionsToRead(each).every((needed) => permissions.includes(needed)));
+  return types.length === EVENT_TYPES.length ? undefined : types;
+}
+
+/** Throws if the organization has no such event, it is no longer kept, or the key may not read it. */
+export async function getEvent(db: Database, { scope, permissions }: Reader, id: string) {
   const found = await findEvent(db, scope, id);
   if (found === null) throw new DomainError('not_found', 'There is no event with this id.');
+  requirePermission(permissions, permissionsToRead(found.type));
   return found;
 }

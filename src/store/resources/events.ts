@@ -13,8 +13,8 @@ import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 export type EventQuery = {
   /** The list has only events after this position (event-position.ts). */
   readonly after: string;
-  /** Every type if it is omitted. */
-  readonly type: string | undefined;
+  /** `undefined` for every type. */
+  readonly types: readonly string[] | undefined;
   /** Maximum number of events, 1 to 101. */
   readonly limit: number;
 };
@@ -44,11 +44,11 @@ type EventRow = { readonly version: string; readonly deletedTo: string | null } 
 export async function listEvents(
   db: Database,
   { organizationId }: OrganizationScope,
-  { after, type, limit }: EventQuery,
+  { after, types, limit }: EventQuery,
 ): Promise<EventList> {
   const { rows } = await db.pool.query<EventRow>({
-    ...(type === undefined ? LIST : LIST_OF_TYPE),
-    values: [organizationId, after, limit, ...(type === undefined ? [] : [type])],
+    ...(types === undefined ? LIST : LIST_OF_TYPES),
+    values: [organizationId, after, limit, ...(types === undefined ? [] : [types])],
     types: AS_TEXT,
   });
   const [first] = rows;
@@ -61,39 +61,48 @@ export async function listEvents(
  * The result has one row for each event, or one row without an event. The constant limit keeps the plan of the prepared statement
  * good, as `MAX_ROWS` explains.
  */
-function listText({ conditions, order }: { conditions: string; order: string }): string {
+function listText(events: string): string {
   return `
     select organizations.version, events_deleted_to as "deletedTo", listed.id, row_to_json(listed) as json
     from organizations left join lateral (
-      select * from (
-        select id, type, "timestamp", data from events
-        where organization_id = $1 and ${conditions} order by ${order} limit ${MAX_ROWS}
-      ) page order by id limit $3
+      select * from (${events}) page order by id limit $3
     ) listed on true
     where organizations.id = $1 order by listed.id`;
 }
 
-const LIST = { name: 'list_events', text: listText({ conditions: 'id > $2', order: 'id' }) };
-/** A range of one type, in an order that only the index with the type has: few events of the type may be among many others. */
-const LIST_OF_TYPE = {
-  name: 'list_events_of_type',
-  text: listText({ conditions: '(type, id) > ($4, $2::uuid) and type <= $4', order: 'type, id' }),
+const LIST = {
+  name: 'list_events',
+  text: listText(`
+        select id, type, "timestamp", data from events
+        where organization_id = $1 and id > $2 order by id limit ${MAX_ROWS}`),
+};
+/** A range of each type, in an order that only the index with the type has: few events of a type may be among many others. */
+const LIST_OF_TYPES = {
+  name: 'list_events_of_types',
+  text: listText(`
+        select found.* from unnest($4::text[]) as wanted (type) cross join lateral (
+          select id, type, "timestamp", data from events
+          where organization_id = $1 and (type, id) > (wanted.type, $2::uuid) and type <= wanted.type
+          order by type, id limit ${MAX_ROWS}) found`),
 };
 
 const FIND = {
   name: 'find_event',
   text: `
-    select row_to_json(found) as json, ${ORGANIZATION_VERSION} as version
+    select type, row_to_json(found) as json, ${ORGANIZATION_VERSION} as version
     from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
 };
 
-/** The event as the contract shows it, and the organization's version from the same snapshot; null if there is none. */
+/** `json` is the event as the contract shows it, and `version` the organization's, from the same snapshot. */
+type FoundEvent = { readonly type: string; readonly json: string; readonly version: string };
+
+/** Returns `null` if there is none. */
 export async function findEvent(
   db: Database,
   { organizationId }: OrganizationScope,
   id: string,
-): Promise<{ readonly json: string; readonly version: string } | null> {
-  const { rows } = await db.pool.query<{ json: string; version: string }>({
+): Promise<FoundEvent | null> {
+  const { rows } = await db.pool.query<FoundEvent>({
     ...FIND,
     values: [organizationId, id],
     types: AS_TEXT,

@@ -268,7 +268,7 @@ test('the changes of a table that names its type are events, whose data are the 
   const { id } = created;
   const updated = await updateRow(context, BRANCHES, { id, patch: { is_open: false }, precondition: ANY });
   await removeRow(context, BRANCHES, { id, precondition: ANY });
-  const { events } = await listEvents(db, tenant.scope, { after: FEED_START, type: undefined, limit: 101 });
+  const { events } = await listEvents(db, tenant.scope, { after: FEED_START, types: undefined, limit: 101 });
   const shown = ({ open_since, parent_program_id, is_open, created_at, updated_at, ...others }: Branch) => ({
     ...others,
     open_since: open_since,

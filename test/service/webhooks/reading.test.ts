@@ -1,4 +1,5 @@
 import type { Role } from '../../../src/domain/people/role.ts';
+import { PERMISSIONS } from '../../../src/domain/people/role.ts';
 import { parseJson } from '../../../src/domain/resources/json.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { getEvent } from '../../../src/service/resources/events.ts';
@@ -61,7 +62,7 @@ test('what was sent is the event as the API returns it; of a test event, the sam
   const people = await createPeople(db);
   const ids = await delivered(people);
   expect((await getDelivery(db, people.manager, ids)).body).toBe(
-    (await getEvent(db, people.scope, ids.messageId)).json,
+    (await getEvent(db, { scope: people.scope, permissions: PERMISSIONS }, ids.messageId)).json,
   );
   const { messageId } = orThrow(await sendTestEvent(db, people.administrator, ids));
   const { body, createdAt } = await getDelivery(db, people.manager, { ...ids, messageId });

@@ -90,7 +90,7 @@ export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
 
-/** The permission that the contract requires, if any. */
-export function permissionOf({ security }: Operation): string | undefined {
-  return Object.values(security[0] ?? {}).flat()[0];
+/** The permissions of which the contract requires one; empty if it requires none. */
+export function permissionsOf({ security }: Operation): readonly string[] {
+  return security.flatMap((alternative) => Object.values(alternative)).flat();
 }
