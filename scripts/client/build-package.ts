@@ -1,5 +1,5 @@
-import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { root, runNpm, runTool } from '../tool.ts';
 
 /** Writes exactly the files of the package `charter-client` into the folder. */
@@ -68,6 +68,20 @@ async function readManifest() {
     dependencies: { 'csv-parse': ours.dependencies['csv-parse'], 'openapi-fetch': ours.dependencies['openapi-fetch'] },
     bundleDependencies: ['csv-parse'],
   };
+}
+
+/**
+ * Builds a package in generated/<name>, packs it as generated/charter-<name>-<version>.tgz, and removes those of before. Returns
+ * the path of the tarball and its size, as text.
+ */
+export async function packIntoGenerated(name: string, build: (folder: string) => Promise<void>): Promise<string> {
+  const generated = join(root, 'generated');
+  const isOld = (file: string) => file === name || (file.startsWith(`charter-${name}-`) && file.endsWith('.tgz'));
+  const old = (await readdir(generated)).filter(isOld);
+  await Promise.all(old.map((file) => rm(join(generated, file), { recursive: true })));
+  await build(join(generated, name));
+  const tarball = await pack(join(generated, name), generated);
+  return `${relative(root, tarball)}: ${((await stat(tarball)).size / 1024).toFixed(1)} KiB`;
 }
 
 /** Packs the package in `folder` with npm, offline. Returns the path of the tarball in `destination`. */

@@ -2,6 +2,7 @@
 // with --stock-prism, starts Prism itself; with --send-events, sends events to a receiver; with --pack, packs itself.
 import { join } from 'node:path';
 import { listen } from '../../src/server.ts';
+import { packIntoGenerated } from '../client/build-package.ts';
 import { root } from '../tool.ts';
 import { type OptionsOf, print, runMockCommand } from './command.ts';
 
@@ -21,8 +22,8 @@ await runMockCommand({
     await runStockPrism(options);
   },
   async pack() {
-    const { packMock } = await import('./package/pack-mock.ts');
-    print(await packMock());
+    const { buildMockPackage } = await import('./package/pack-mock.ts');
+    print(await packIntoGenerated('mock', buildMockPackage));
   },
 });
 

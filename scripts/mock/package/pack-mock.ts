@@ -1,21 +1,10 @@
-import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import ts from 'typescript';
-import { pack } from '../../client/build-package.ts';
 import { root } from '../../tool.ts';
 import { readPageStyle } from '../assets.ts';
-
-/** Packs generated/charter-mock-<version>.tgz. Returns its name and its size. */
-export async function packMock(): Promise<string> {
-  const generated = join(root, 'generated');
-  const old = (await readdir(generated)).filter((name) => /^(mock|charter-mock-.*\.tgz)$/.test(name));
-  await Promise.all(old.map((name) => rm(join(generated, name), { recursive: true })));
-  await buildMockPackage(join(generated, 'mock'));
-  const tarball = await pack(join(generated, 'mock'), generated);
-  return `${relative(root, tarball)}: ${((await stat(tarball)).size / 1024).toFixed(1)} KiB`;
-}
 
 /** Writes exactly the files of the package `charter-mock` into the folder. It has no dependencies: they are in its bundle. */
 export async function buildMockPackage(folder: string): Promise<void> {

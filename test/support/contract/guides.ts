@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillExamples } from '../../../scripts/docs/filled.ts';
-import { guidesIn } from '../../../scripts/docs/guides.ts';
+import { fillExamples, guidesIn } from '../../../scripts/docs/guides.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const FOLDER = join(ROOT, 'openapi/guides');
