@@ -136,7 +136,7 @@ test('a field that only an operation sets is kept by updates and upserts, and it
   expect(row).toMatchObject({ ...BRANCH, id, archived_at });
   const page = await listRows(db, scope, BRANCHES, { sortField: 'name', descending: false, limit: 1, after: null });
   expect(page.rows.map((json) => JSON.parse(json))).toEqual([(await getRow(db, scope, BRANCHES, id)).row]);
-  const { events } = await listEvents(db, scope, { after: FEED_START, type: undefined, limit: 101 });
+  const { events } = await listEvents(db, scope, { after: FEED_START, types: undefined, limit: 101 });
   expect(events.map(({ json }) => JSON.parse(json))).toMatchObject([
     { type: 'branch.created' },
     { type: 'branch.archived', data: archived },
