@@ -160,7 +160,7 @@ function eventEdits({ names: { plural, singular, type, file, constant } }: Resou
     ),
     after('src/store/resources/events.ts', /^ {2}parent_program: .*\n/m, `  ${singular}: ${constant},\n`),
     after(
-      'src/domain/webhooks/webhook-endpoint.ts',
+      'src/domain/resources/events.ts',
       /^const RESOURCES = \{[^}]*?(?=,?\s*\})/m,
       `, ${singular}: '${plural}:read'`,
     ),

@@ -3,8 +3,8 @@ import { Agent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
 import { type ProviderFetch, ProviderUnreachableError } from '../service/provider-access.ts';
+import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './connections.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
-import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './sender.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const PROVIDER_SECONDS = 10;

@@ -1,13 +1,14 @@
+import type { Logger } from 'pino';
 import { mailNotices, writeDueNotices } from '../service/keys/notices.ts';
 import type { Outbox } from '../service/mail.ts';
 import type { Database } from '../store/sql/database.ts';
-import type { AttempterOptions } from './attempt.ts';
 
 /** A mail about what somebody did with a key follows within seconds. One statement with an index finds those that are due. */
 const MAIL_MS = 2000;
 const CHECK_MS = 5 * 60_000;
 
-export type KeyNoticeOptions = Pick<AttempterOptions, 'logger'> & {
+export type KeyNoticeOptions = {
+  readonly logger: Logger;
   readonly outbox: Outbox;
   readonly publicUrl: string | undefined;
   /** Writes the uses of keys that this process keeps in memory. */

@@ -1,8 +1,9 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../domain/webhooks/webhook-endpoint.ts';
+import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './connections.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';
 
 export const TIMEOUT_SECONDS = 15;
@@ -97,24 +98,6 @@ export function createSender({
   };
 }
 
-/** Gives a connection only those addresses of a name that are not forbidden. */
-export function createCheckedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
-  return (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (found) => {
-        const addresses = found
-          .filter((address) => !isForbidden(address))
-          .map((address) => ({ address, family: isIP(address) }));
-        const [first] = addresses;
-        if (first === undefined) callback(new Error(FORBIDDEN), '');
-        else if (all === true) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      },
-      (error) => callback(error, ''),
-    );
-  };
-}
-
 type ExchangeOptions = {
   readonly open: () => ClientRequest;
   readonly body: string;
@@ -198,57 +181,5 @@ function replyOfFailure(error: string): Reply {
   return { status: null, error, body: Buffer.alloc(0) };
 }
 
-/** These words are shown to the administrators of the organization. They name no address: names can be internal. */
-export const FORBIDDEN = 'Charter must not connect to the address of this host.';
 const HTTP_NOT_ALLOWED = 'Charter must not send webhooks to http://, only to https://.';
-export const NO_RESPONSE = 'No response';
 export const EVENT_NOT_KEPT = 'The event is no longer kept.';
-
-const MAX_CHARACTERS = 300;
-
-const DNS_FAILED = 'DNS failed to look up the host.';
-const HOST_UNKNOWN = 'The host has no address in DNS.';
-const DNS_SILENT = 'DNS did not respond.';
-const UNREACHABLE = 'The host cannot be reached.';
-const CUT = 'The connection was closed before the response.';
-const UNKNOWN = 'The connection failed.';
-
-const WORDS: Readonly<Record<string, string>> = {
-  ENOTFOUND: HOST_UNKNOWN,
-  ENODATA: HOST_UNKNOWN,
-  EBADNAME: HOST_UNKNOWN,
-  ESERVFAIL: DNS_FAILED,
-  ETIMEOUT: DNS_SILENT,
-  ECONNREFUSED: 'The host refused the connection.',
-  EHOSTUNREACH: UNREACHABLE,
-  ENETUNREACH: UNREACHABLE,
-  EADDRNOTAVAIL: UNREACHABLE,
-  ETIMEDOUT: 'The host did not accept the connection.',
-  ECONNRESET: CUT,
-  EPIPE: CUT,
-  EPROTO: 'The host does not accept TLS connections.',
-};
-
-/** The codes of the operating system and of DNS, such as EACCES. The message of such an error names the address. */
-const SYSTEM_CODE = /^E[A-Z0-9]+$/;
-/** The messages of OpenSSL begin with an address in the memory of this process. */
-const OPENSSL_CODE = /^ERR_SSL_/;
-
-type Failure = Pick<NodeJS.ErrnoException, 'code' | 'syscall' | 'message'>;
-
-/** Why there was no response, in 1 to 300 characters. */
-export function describeFailure(failure: Failure): string {
-  // After a semicolon, Node gives advice to operators.
-  const [reason = ''] = wordsOf(failure).split('; ');
-  return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed() || UNKNOWN;
-}
-
-function wordsOf({ code = '', syscall = '', message }: Failure): string {
-  // DNS queries have the syscalls "queryA" and "queryAaaa". Their ECONNREFUSED is that of the name server, not of the host.
-  const isOfDns = syscall.startsWith('query');
-  const words = isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code];
-  if (words !== undefined) return words;
-  if (isOfDns) return DNS_FAILED;
-  if (SYSTEM_CODE.test(code)) return `The connection failed (${code}).`;
-  return OPENSSL_CODE.test(code) ? `The TLS handshake failed (${code}).` : message;
-}

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/openapi.d.ts';
-import { EVENT_TYPES } from '../../domain/webhooks/webhook-endpoint.ts';
+import { EVENT_TYPES } from '../../domain/resources/events.ts';
 import * as service from '../../service/resources/events.ts';
 import { cursorKeyOf } from '../../service/resources/pages.ts';
 import { parseInstant } from '../instant.ts';

@@ -1,9 +1,5 @@
-import {
-  EVENT_TYPES,
-  type EventType,
-  MAX_ENDPOINTS,
-  MAX_URL_CHARACTERS,
-} from '../../domain/webhooks/webhook-endpoint.ts';
+import { EVENT_TYPES, type EventType } from '../../domain/resources/events.ts';
+import { MAX_ENDPOINTS, MAX_URL_CHARACTERS } from '../../domain/webhooks/webhook-endpoint.ts';
 import { html } from '../../html/html.ts';
 import { createEndpoint, listEndpoints } from '../../service/webhooks/endpoints.ts';
 import { boxes, formId, text } from '../forms/fields.ts';

@@ -1,5 +1,5 @@
 import { invalidField } from '../errors.ts';
-import type { Permission } from '../people/role.ts';
+import { EVENT_TYPES, type EventType } from '../resources/events.ts';
 import { isForbiddenAddress, type WebhookTargets } from './forbidden-address.ts';
 
 // A webhook endpoint: the URL to which an organization has its events sent.
@@ -13,28 +13,6 @@ export const PREVIOUS_SECRET_HOURS = 24;
 export const MAX_FAILING_DAYS = 5;
 /** The bytes of a receiver's response that are read and stored. */
 export const MAX_RECEIVER_BODY_BYTES = 1024;
-
-/**
- * The resources whose changes are events, which are those that a migration names with "record_events_of", and the permission that a key
- * needs to read the events of each.
- */
-const RESOURCES = { parent_program: 'parent_programs:read' } as const satisfies Readonly<Record<string, Permission>>;
-const CHANGES = ['created', 'updated', 'deleted'] as const;
-export type EventResource = keyof typeof RESOURCES;
-export type EventType = `${EventResource}.${(typeof CHANGES)[number]}`;
-
-/** What an endpoint can be sent. The contract lists them too; a test compares the two. */
-export const EVENT_TYPES: readonly EventType[] = typesOf(Object.keys(RESOURCES));
-
-function typesOf(resources: readonly string[]): EventType[] {
-  // The names are those of RESOURCES.
-  return resources.flatMap((resource) => CHANGES.map((change) => `${resource}.${change}` as EventType));
-}
-
-/** The permission that a key needs to read the events of a type; none for a type that this version does not know. */
-export function permissionsToRead(type: string): Permission[] {
-  return Object.entries(RESOURCES).flatMap(([resource, needed]) => (type.startsWith(`${resource}.`) ? [needed] : []));
-}
 
 /** The type of the event that people send to try an endpoint. It is no change, and not in the feed. */
 export const TEST_EVENT_TYPE = 'webhook.test';

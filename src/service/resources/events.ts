@@ -7,7 +7,7 @@ import {
   positionBefore,
   positionIn,
 } from '../../domain/resources/event-position.ts';
-import { EVENT_TYPES, permissionsToRead } from '../../domain/webhooks/webhook-endpoint.ts';
+import { EVENT_TYPES, permissionsToRead } from '../../domain/resources/events.ts';
 import { type EventList, findEvent, listEvents } from '../../store/resources/events.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { requirePermission } from '../authenticate.ts';

@@ -1,8 +1,8 @@
 import { NIL } from 'uuid';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { positionBefore } from '../../domain/resources/event-position.ts';
+import type { EventResource } from '../../domain/resources/events.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import type { EventResource } from '../../domain/webhooks/webhook-endpoint.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DomainError } from '../../../src/domain/errors.ts';
+import { EVENT_TYPES } from '../../../src/domain/resources/events.ts';
 import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
-import { EVENT_TYPES, parseEndpointUrl, parseEventTypes } from '../../../src/domain/webhooks/webhook-endpoint.ts';
+import { parseEndpointUrl, parseEventTypes } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 
 const STRICT: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 const OPEN: WebhookTargets = { allowHttp: true, allowedNetworks: ['0.0.0.0/0', '::/0'] };

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { type Deliveries, type DeliveryOptions, startDeliveries } from '../../../src/delivery/deliveries.ts';
 import { createSender } from '../../../src/delivery/sender.ts';
-import { EVENT_TYPES } from '../../../src/domain/webhooks/webhook-endpoint.ts';
+import { EVENT_TYPES } from '../../../src/domain/resources/events.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
