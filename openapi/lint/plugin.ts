@@ -12,6 +12,7 @@ import { portable } from './contract/portable.ts';
 import { remedy } from './contract/remedy.ts';
 import { responseHeaders } from './contract/response-headers.ts';
 import { sentence } from './contract/sentence.ts';
+import { unambiguousPath } from './contract/unambiguous-path.ts';
 import { uniqueOperationId } from './contract/unique-operation-id.ts';
 import type { Rule } from './rule.ts';
 import { knownOperation } from './workflows/known-operation.ts';
@@ -29,6 +30,7 @@ export const contractRules: readonly Rule[] = [
   remedy,
   responseHeaders,
   sentence,
+  unambiguousPath,
   uniqueOperationId,
 ];
 

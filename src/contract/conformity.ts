@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parseJson } from '../domain/resources/json.ts';
 import {
+  compareTemplates,
   isObject,
   isOfTemplate,
   type Json,
@@ -63,7 +64,9 @@ export function createConformityCheck(document: Json): ConformityCheck {
   return (request, response) => {
     const path = segmentsOf(request.url.split('?', 1)[0] ?? '');
     const method = isHead(request) ? 'get' : request.method.toLowerCase();
-    const here = operations.filter(({ template }) => isOfTemplate(template, path));
+    const matching = operations.filter(({ template }) => isOfTemplate(template, path));
+    const [first] = matching.toSorted((a, b) => compareTemplates(a.template, b.template));
+    const here = matching.filter(({ operation }) => operation.path === first?.operation.path);
     const own = here.filter(({ operation }) => operation.method === method);
     // The contract shows the 405 for another method at each operation of the path.
     const shownBy = own.length > 0 ? own : here;

@@ -214,3 +214,11 @@ export function isOfTemplate(template: readonly string[], path: readonly string[
     template.every((segment, i) => (segment.startsWith('{') ? path[i] !== '' : path[i] === segment))
   );
 }
+
+/** Sorts the templates that a path matches. The path belongs to the first: the one whose literal segment stands first. */
+export function compareTemplates(a: readonly string[], b: readonly string[]): number {
+  const isParameter = (segment: string | undefined) => segment?.startsWith('{') === true;
+  const at = a.findIndex((segment, i) => isParameter(segment) !== isParameter(b[i]));
+  if (at < 0) return 0;
+  return isParameter(a[at]) ? 1 : -1;
+}

@@ -1,0 +1,34 @@
+// Paths that some URLs match both: "/{id}/archive" beside "/by_external_id/{external_id}".
+import { openMock } from '../../scripts/mock/server.ts';
+import { createConformityCheck } from '../../src/contract/conformity.ts';
+import { readDocument } from '../../src/contract/contract.ts';
+import { Client } from '../support/clients/client.ts';
+
+const LIST = '/api/parent_programs';
+
+const contract = await readDocument();
+const deletion = { ...Object(contract.paths?.[`${LIST}/{id}`])['delete'], operationId: 'unarchiveParentProgram' };
+const document = { ...contract, paths: { ...contract.paths, [`${LIST}/{id}/archive`]: { delete: deletion } } };
+const mock = await openMock(
+  { document, yaml: async () => '', style: '', icon: '' },
+  { port: 0, isStateful: true, seed: {} },
+);
+afterAll(() => mock.close());
+const client = new Client(mock.url, mock.key, () => {});
+const check = createConformityCheck({ ...document });
+
+// The server and the mock have one router.
+test('a URL belongs to the path whose literal segment stands first, for the router and for the check of responses', async () => {
+  const shared = `${LIST}/by_external_id/archive`;
+  const created = await client.put(shared, { name: 'x' });
+  expect([created.status, created.body.external_id]).toEqual([201, 'archive']);
+  const refused = await client.delete(shared);
+  expect([refused.status, refused.headers['allow']]).toEqual([405, 'PUT']);
+  const unarchived = await client.delete(`${LIST}/${created.body.id}/archive`, { headers: { Prefer: 'code=204' } });
+  expect(unarchived.status).toBe(204);
+  const namesOf = (method: string, url: string, response: typeof created) =>
+    check({ method, url }, response).operations.map(({ operationId }) => operationId);
+  expect(namesOf('PUT', shared, created)).toEqual(['upsertParentProgram']);
+  expect(namesOf('DELETE', shared, refused)).toEqual(['upsertParentProgram']);
+  expect(namesOf('DELETE', `${LIST}/${created.body.id}/archive`, unarchived)).toEqual(['unarchiveParentProgram']);
+});
