@@ -25,7 +25,7 @@ type Described = {
   readonly schema: Schema;
   /** The body of the request that creates an item; `undefined` if there is none. */
   readonly creation: Schema | undefined;
-  readonly unique: UniqueField | undefined;
+  readonly unique: readonly UniqueField[];
 };
 
 /** A seed holds items by the name of their list: `{ "parent_programs": [{ "name": "Nordic Scholars Exchange" }] }`. */
@@ -57,7 +57,7 @@ function describe(path: string, operations: readonly Operation[]): Described {
     name: path.slice(path.lastIndexOf('/') + 1),
     schema: closeSchema((list && schemaOf(list, successOf(list))?.properties?.['data']?.items) ?? {}),
     creation: create?.requestBody?.content['application/json']?.schema,
-    unique: create && UniqueField.of(create),
+    unique: create === undefined ? [] : UniqueField.listOf(create),
   };
 }
 
@@ -68,7 +68,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
   const validate = ajv.compile(schema);
   const validateCreation = ajv.compile(creation ?? true);
   const vocabulary = { queryNames: [], headerNames: new Map(), subject: name };
-  const uniqueNames = ['id', ...(unique === undefined ? [] : [unique.name])];
+  const uniqueNames = ['id', ...unique.map((field) => field.name)];
   const seen = new Map<string, number>();
   return given.map((sent, i) => {
     const place = `${name}[${i}]`;

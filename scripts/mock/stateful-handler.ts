@@ -132,7 +132,7 @@ function requireUnchanged({ headers }: HandlerInput, { operation }: Kept, curren
 }
 
 function requireUnique(item: Json, { operation, store, list }: Kept): void {
-  UniqueField.of(operation)?.requireUnique(item, store.itemsOf(list));
+  for (const field of UniqueField.listOf(operation)) field.requireUnique(item, store.itemsOf(list));
 }
 
 function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operation): string | undefined {

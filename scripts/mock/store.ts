@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../src/domain/time.ts';
 import { usedKeyError } from '../../src/service/resources/writing.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Collection } from './data-set.ts';
-import { exampleMessageOf } from './declared-responses.ts';
+import { examplesOf } from './declared-responses.ts';
 
 /** What an idempotency key was used for, and the body of the response. */
 type Creation = { readonly request: string; readonly item: Json };
@@ -168,7 +168,7 @@ export class TakenError extends DomainError {
   }
 }
 
-/** The field whose values must differ, which the contract names in its example of a 409. */
+/** A field whose values must differ, which the contract names in an example of a 409. */
 export class UniqueField {
   readonly name: string;
   readonly #quoted: string;
@@ -180,11 +180,13 @@ export class UniqueField {
     this.#message = message;
   }
 
-  /** `undefined` if the operation has none. */
-  static of(operation: Operation): UniqueField | undefined {
-    const message = exampleMessageOf(operation, 409) ?? '';
-    const [, name, quoted] = QUOTED.exec(message) ?? [];
-    return name === undefined || quoted === undefined ? undefined : new UniqueField(name, quoted, message);
+  static listOf(operation: Operation): UniqueField[] {
+    const fields = examplesOf(operation, 409).flatMap(([, { value }]): [string, UniqueField][] => {
+      const message = String(Object(value).message);
+      const [, name, quoted] = QUOTED.exec(message) ?? [];
+      return name === undefined || quoted === undefined ? [] : [[name, new UniqueField(name, quoted, message)]];
+    });
+    return [...new Map(fields).values()];
   }
 
   /** Throws a TakenError if another item has the same value. Any number of items may have null. */
