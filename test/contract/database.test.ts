@@ -4,7 +4,7 @@ import { findLastReleased } from '../../scripts/release-contract/released.ts';
 import { createAjv } from '../../src/contract/contract.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { EVENT_TABLES } from '../../src/store/resources/events.ts';
-import { type Stored, type Table, valueOfNewField } from '../../src/store/resources/table.ts';
+import { type InitialValues, valueOfNewField } from '../../src/store/resources/table.ts';
 import { resources } from '../support/contract/resources.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
@@ -226,7 +226,7 @@ test.each(Object.entries(EVENT_TABLES))(
 );
 
 /** The fields of an event that the last release did not have, and that cannot be filled in in the events that are kept. */
-function unfilledFields(released: Schema, present: Schema, table: Pick<Table<Stored>, 'defaults'>): string[] {
+function unfilledFields(released: Schema, present: Schema, table: InitialValues): string[] {
   const before = Object.keys(Object(released.properties));
   const added = Object.entries<object>(Object(present.properties)).filter(([field]) => !before.includes(field));
   const ajv = createAjv();

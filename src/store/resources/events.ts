@@ -7,7 +7,7 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';
 import { AS_TEXT, MAX_ROWS } from './list.ts';
-import { ORGANIZATION_VERSION, type Stored, type Table, valueOfNewField } from './table.ts';
+import { type InitialValues, ORGANIZATION_VERSION, type Stored, type Table, valueOfNewField } from './table.ts';
 import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 
 export type EventQuery = {
@@ -112,7 +112,7 @@ export async function findEvent(
 }
 
 /** The tables whose rows are the data of events. */
-export const EVENT_TABLES: Readonly<Record<EventResource, Pick<Table<Stored>, 'name' | 'columns' | 'defaults'>>> = {
+export const EVENT_TABLES: Readonly<Record<EventResource, InitialValues & Pick<Table<Stored>, 'name' | 'columns'>>> = {
   parent_program: PARENT_PROGRAMS,
 };
 const TABLES = new Map(

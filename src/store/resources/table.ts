@@ -117,9 +117,12 @@ export function replacedContentOf<Row extends Stored>(
   return { ...contentOf(table, given), ...Object.fromEntries(kept) };
 }
 
-/** The value of a field in a row that was kept when the field did not exist: its default, or `null` if it has none. */
-export function valueOfNewField({ defaults }: Pick<Table<Stored>, 'defaults'>, field: string): unknown {
-  return new Map(Object.entries<unknown>(defaults)).get(field) ?? null;
+/** What a new row has in the fields that its creation omits. */
+export type InitialValues = Pick<Table<Stored>, 'defaults' | 'setByOperations'>;
+
+/** The value of a field in a row that was kept when the field did not exist: that of a new row, or `null` if it has none. */
+export function valueOfNewField({ defaults, setByOperations }: InitialValues, field: string): unknown {
+  return new Map(Object.entries<unknown>({ ...setByOperations, ...defaults })).get(field) ?? null;
 }
 
 /** A row as a server of this version or of an earlier one kept it. `keptOf` returns `undefined` for a field that was not kept. */
