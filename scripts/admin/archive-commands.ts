@@ -16,7 +16,6 @@ import {
 import { type ArchiveKind, DamagedError, parseHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listOperatorActions } from '../../src/store/audit/audit.ts';
-import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
 import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
@@ -25,8 +24,6 @@ const STILL_STOPPED =
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
-  const cellOf = (command: Command) =>
-    config.cell ?? command.error('error: CHARTER_CELL is not set, so this installation is not a cell');
   program
     .command('export-organization')
     .description('write all data of an organization to a file of JSON Lines, without secrets')
@@ -121,26 +118,6 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     );
 
   program
-    .command('moved-keys')
-    .description(
-      'write the SHA-256 of each key that was issued elsewhere, with the name of this cell, for the map of HAProxy',
-    )
-    .requiredOption('--file <path>', 'is replaced once the list is complete')
-    .action(({ file }: { file: string }, command: Command) => {
-      const cell = cellOf(command);
-      return execute(async (db) => ({ keys: await writeMap(file, cell, listKeysOfOtherCells(db, cell)), file }));
-    });
-
-  program
-    .command('cell-domains')
-    .description('write each verified e-mail domain with the name of this cell, for CHARTER_CELL_DOMAINS')
-    .requiredOption('--file <path>', 'is replaced once the list is complete')
-    .action(({ file }: { file: string }, command: Command) => {
-      const cell = cellOf(command);
-      return execute(async (db) => ({ domains: await writeMap(file, cell, listDomainsOfCell(db)), file }));
-    });
-
-  program
     .command('cancel-move')
     .description('end the move that export-organization --move has begun; delete the file of the move then')
     .requiredOption('--id <uuid>', "the organization's id", parseUuid)
@@ -184,24 +161,11 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     );
 }
 
-/** A line with the name of the cell for each of the texts. Returns their number. */
-async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
-  return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
-    let count = 0;
-    for await (const texts of chunks) {
-      await write(texts.map((text) => `${text} ${cell}\n`).join(''));
-      count += texts.length;
-    }
-    await publish();
-    return count;
-  });
-}
-
 /**
  * The file gets its name when `produce` publishes it, and only its owner can read it. After an error, none is left. `isExclusive`:
  * two commands that write it at once would lose what one of them has written.
  */
-async function writeWhole<T>(
+export async function writeWhole<T>(
   path: string,
   { isExclusive }: { readonly isExclusive: boolean },
   produce: (sink: Required<Sink>) => Promise<T>,

@@ -3,9 +3,13 @@ import { codeOf, DomainError, memberOf } from '../../src/domain/errors.ts';
 import type { Cell } from '../../src/domain/organizations/cells.ts';
 import { RELEASE_VERSION, readReleases } from '../../src/domain/release.ts';
 import { CELL_INFO, CELL_ROWS } from '../../src/observability/metrics/app-metrics.ts';
+import { listDomainsOfCell, listKeysOfOtherCells } from '../../src/store/organizations/cells.ts';
+import { writeWhole } from './archive-commands.ts';
 import type { Context } from './context.ts';
 
-export function addCellCommands(program: Command, { config, print, warn }: Context): void {
+export function addCellCommands(program: Command, { config, execute, print, warn }: Context): void {
+  const cellOf = (command: Command) =>
+    config.cell ?? command.error('error: CHARTER_CELL is not set, so this installation is not a cell');
   program
     .command('cells')
     .description(
@@ -22,6 +26,39 @@ export function addCellCommands(program: Command, { config, print, warn }: Conte
       const ill = cells.filter((_, i) => states[i]?.health !== READY).map(({ name }) => name);
       if (ill.length > 0) throw new DomainError('unavailable', `Not all cells are ready: ${ill.join(', ')}.`);
     });
+
+  program
+    .command('moved-keys')
+    .description(
+      'write the SHA-256 of each key that was issued elsewhere, with the name of this cell, for the map of HAProxy',
+    )
+    .requiredOption('--file <path>', 'is replaced once the list is complete')
+    .action(({ file }: { file: string }, command: Command) => {
+      const cell = cellOf(command);
+      return execute(async (db) => ({ keys: await writeMap(file, cell, listKeysOfOtherCells(db, cell)), file }));
+    });
+
+  program
+    .command('cell-domains')
+    .description('write each verified e-mail domain with the name of this cell, for CHARTER_CELL_DOMAINS')
+    .requiredOption('--file <path>', 'is replaced once the list is complete')
+    .action(({ file }: { file: string }, command: Command) => {
+      const cell = cellOf(command);
+      return execute(async (db) => ({ domains: await writeMap(file, cell, listDomainsOfCell(db)), file }));
+    });
+}
+
+/** A line with the name of the cell for each of the texts. Returns their number. */
+async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
+  return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
+    let count = 0;
+    for await (const texts of chunks) {
+      await write(texts.map((text) => `${text} ${cell}\n`).join(''));
+      count += texts.length;
+    }
+    await publish();
+    return count;
+  });
 }
 
 function rowOf({ name }: Cell, state: CellState | undefined) {
