@@ -1,4 +1,3 @@
-import { parseInstant } from '../../src/api/instant.ts';
 import {
   DIFFERENCES_OF_LIST,
   differencesOfFeed,
@@ -9,6 +8,7 @@ import {
 } from '../../src/api/list-page.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { positionBefore } from '../../src/domain/resources/event-position.ts';
+import { parseInstant } from '../../src/domain/resources/instant.ts';
 import type { Collection } from './data-set.ts';
 
 type Query = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
-import { parseInstant } from '../../src/api/instant.ts';
 import { Violations } from '../../src/api/violations.ts';
 import { isObject, type Json, type Operation, type Schema } from '../../src/contract/document.ts';
+import { parseInstant } from '../../src/domain/resources/instant.ts';
 import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 
 /** The body that a client has sent to a write, and the schema of the response. */

@@ -3,11 +3,11 @@ import type { Document, OpenAPIValidator } from 'openapi-backend';
 import { isObject } from '../contract/document.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { maskKeys } from '../domain/keys/api-key.ts';
+import { impossiblePartOf } from '../domain/resources/instant.ts';
 import { formatCount, isText } from '../domain/text.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ContractRouter } from './contract-router.ts';
 import { clip, MAX_FIELDS, MAX_MESSAGE } from './exceptions.ts';
-import { impossiblePartOf } from './instant.ts';
 import type { RefusalOf } from './operation.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.

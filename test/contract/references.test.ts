@@ -74,6 +74,19 @@ test('a list with a reference as a filter has exactly the rows that refer to tha
   }
 });
 
+test('a change of a batch that refers to no row is refused as the request that makes only this change is', async () => {
+  for (const { resource, field } of references) {
+    if (!operations.some(({ path }) => path === `${resource.path}/batch`)) continue;
+    const { client } = await createTestOrganization(server);
+    const id = await createRow(client, resource);
+    const body = { [field]: crypto.randomUUID() };
+    const { status, body: exception } = await client.patch(`${resource.path}/${id}`, body);
+    const batch = await client.post(`${resource.path}/batch`, { changes: [{ action: 'update', id, body }] });
+    expect(batch.body.results).toEqual([{ status, etag: null, body: null, exception }]);
+    expect(status).toBe(422);
+  }
+});
+
 function isFilter({ resource: { path }, field }: Reference): boolean {
   const list = operations.find((each) => each.method === 'get' && each.path === path);
   return lists.includes(path) && (list?.parameters ?? []).some(({ name }) => name === field);

@@ -1,8 +1,8 @@
 import type { components } from '../../../generated/openapi.d.ts';
 import { EVENT_TYPES } from '../../domain/resources/events.ts';
+import { parseInstant } from '../../domain/resources/instant.ts';
 import * as service from '../../service/resources/events.ts';
 import { cursorKeyOf } from '../../service/resources/pages.ts';
-import { parseInstant } from '../instant.ts';
 import { differencesOfFeed, listOf, nextPageUrlOf, openCursor, sealCursor } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 import { JsonText } from '../response.ts';

@@ -1,7 +1,7 @@
+import { parseInstant } from '../../domain/resources/instant.ts';
 import { listParentPrograms as list } from '../../service/resources/pages.ts';
 import { PARENT_PROGRAMS } from '../../store/resources/tables/parent-programs.ts';
 import { respondToBatch } from '../batch.ts';
-import { parseInstant } from '../instant.ts';
 import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
 import { respondToCreation, respondToDeletion, respondToUpdate, respondToUpsert, respondWithRow } from '../rows.ts';

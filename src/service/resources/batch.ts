@@ -6,6 +6,7 @@ import {
   type ChangedRow,
   deleteRows,
   insertRows,
+  listKnownIds,
   lockRows,
   replaceRows,
   type Sought,
@@ -15,6 +16,7 @@ import {
   type ContentOf,
   contentOf,
   type GivenContent,
+  normalFormOf,
   replacedContentOf,
   type Stored,
   storedRow,
@@ -22,7 +24,15 @@ import {
 } from '../../store/resources/table.ts';
 import { type Transaction, transaction } from '../../store/sql/database.ts';
 import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
-import { type Repeatable, requireAccepted, runOnce, takenError, type WriteContext, writerOf } from './writing.ts';
+import {
+  missingReferenceError,
+  type Repeatable,
+  requireAccepted,
+  runOnce,
+  takenError,
+  type WriteContext,
+  writerOf,
+} from './writing.ts';
 
 /** Makes the changes in their order. Each has the result that it would have by itself. */
 async function changeRows<Row extends Stored>(
@@ -32,7 +42,7 @@ async function changeRows<Row extends Stored>(
 ): Promise<ChangeResult<Row>[]> {
   const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
   // Such creations are one statement, which is a transaction by itself.
-  return dependsOnRows(soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
+  return dependsOnRows(table, soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
 }
 
 export type BatchOnce<Row extends Stored> = Batch<Row> &
@@ -97,9 +107,9 @@ export type Batch<Row extends Stored> = {
   readonly isAtomic: boolean;
 };
 
-/** Whether the results depend on stored rows. Creations without unique values do not. */
-function dependsOnRows({ ids, unique }: Sought): boolean {
-  return ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
+/** Whether the results depend on stored rows. Creations without unique values and references do not. */
+function dependsOnRows<Row extends Stored>({ references }: Table<Row>, { ids, unique }: Sought): boolean {
+  return references !== undefined || ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
 
 /** The rows on which the results of the changes depend. */
@@ -108,16 +118,20 @@ function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Chang
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
   for (const change of changes) {
     if (change.kind === 'update' || change.kind === 'delete') ids.add(change.id);
-    const content = change.kind === 'update' ? change.patch : 'content' in change ? change.content : {};
-    for (const [field, value] of valuesOf(table, content)) unique.get(field)?.add(value);
+    for (const [field, value] of valuesOf(table.unique, writtenBy(change))) unique.get(field)?.add(value);
   }
   return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
 }
 
-/** The names and values of the unique fields that have a value. */
-function valuesOf<Row extends Stored>({ unique = [] }: Table<Row>, content: object): [string, string][] {
+/** The fields that a change gives. */
+function writtenBy<Row extends Stored>(change: Change<Row>): object {
+  return change.kind === 'update' ? change.patch : 'content' in change ? change.content : {};
+}
+
+/** The names and values of those of the fields that have a value. */
+function valuesOf(fields: readonly string[] = [], content: object): [string, string][] {
   const values = new Map<string, unknown>(Object.entries(content));
-  return unique.flatMap((field): [string, string][] => {
+  return fields.flatMap((field): [string, string][] => {
     const value = values.get(field);
     return value === null || value === undefined ? [] : [[field, String(value)]];
   });
@@ -153,6 +167,8 @@ class Changing<Row extends Stored> {
   readonly #holders = new Map<string, Map<string, Entry<Row>>>();
   /** Unique values that a pending update gives up. */
   readonly #released = new Map<string, Set<string>>();
+  /** The ids of rows to which the changes may refer, by field. */
+  readonly #referred = new Map<string, ReadonlySet<string>>();
   #inserted: Entry<Row>[] = [];
   #updated: Entry<Row>[] = [];
   #deleted: ChangedRow[] = [];
@@ -171,7 +187,7 @@ class Changing<Row extends Stored> {
 
   async make({ changes, isAtomic }: Batch<Row>): Promise<ChangeResult<Row>[]> {
     this.#isAtomic = isAtomic;
-    await this.#read(soughtBy(this.#table, changes));
+    await this.#read(changes);
     const outcomes: ChangeResult<Row>[] = [];
     const refusals = new Map<number, DomainError>();
     for (const [i, change] of changes.entries()) {
@@ -191,14 +207,19 @@ class Changing<Row extends Stored> {
     return outcomes;
   }
 
-  async #read(sought: Sought): Promise<void> {
+  async #read(changes: readonly Change<Row>[]): Promise<void> {
+    const sought = soughtBy(this.#table, changes);
     // An insertion alone locks the organization itself.
-    if (!dependsOnRows(sought)) return;
+    if (!dependsOnRows(this.#table, sought)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
     this.#requireAccepted(await checkKeyOfWrite(this.#tx, scope, { ...writer, isLocked: true }));
     for (const row of await lockRows(this.#tx, scope, this.#table, sought))
       this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
+    for (const [field, table] of Object.entries<string | undefined>(this.#table.references ?? {})) {
+      const ids = changes.flatMap((change) => valuesOf([field], writtenBy(change)).map(([, id]) => id));
+      if (table !== undefined) this.#referred.set(field, new Set(await listKnownIds(this.#tx, scope, { table, ids })));
+    }
   }
 
   #requireAccepted<T>(checked: Checked<T>): T {
@@ -223,7 +244,7 @@ class Changing<Row extends Stored> {
       }
       case 'update': {
         const entry = await this.#existing(change);
-        const content = applyPatch<ContentOf<Row>>(entry.row, change.patch);
+        const content = applyPatch<ContentOf<Row>>(entry.row, normalFormOf(this.#table, change.patch));
         requireFewEntries(this.#table, content);
         return this.#update(entry, content, settle);
       }
@@ -259,6 +280,7 @@ class Changing<Row extends Stored> {
   async #insert(content: ContentOf<Row>, settle: (outcome: ChangeResult<Row>) => void): Promise<void> {
     const entry: Entry<Row> = { id: newId(), row: null, pending: content, createdBy: this.#place, place: this.#place };
     this.#requireFree(entry, content);
+    this.#requireReferred(content);
     this.#keep(entry, content);
     this.#inserted.push(entry);
     this.#settle.push(() => hasRow(entry) && settle({ kind: 'created', row: entry.row }));
@@ -273,10 +295,11 @@ class Changing<Row extends Stored> {
     // Without a write, `updated_at` stays, so that clients that sync by `updated_since` do not fetch the row again.
     if (isSameContent(this.#table, entry.row, content)) return settle({ kind: 'updated', row: entry.row });
     this.#requireFree(entry, content);
-    if (valuesOf(this.#table, content).some(([field, value]) => this.#released.get(field)?.has(value)))
+    this.#requireReferred(content, entry.row);
+    if (valuesOf(this.#table.unique, content).some(([field, value]) => this.#released.get(field)?.has(value)))
       await this.#write();
     this.#forget(entry.row);
-    for (const [field, value] of valuesOf(this.#table, entry.row)) this.#released.get(field)?.add(value);
+    for (const [field, value] of valuesOf(this.#table.unique, entry.row)) this.#released.get(field)?.add(value);
     this.#keep(entry, content);
     entry.pending = content;
     entry.place = this.#place;
@@ -285,7 +308,7 @@ class Changing<Row extends Stored> {
   }
 
   #requireFree(entry: Entry<Row>, content: ContentOf<Row>): void {
-    for (const [field, value] of valuesOf(this.#table, content)) {
+    for (const [field, value] of valuesOf(this.#table.unique, content)) {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
       // An atomic batch creates no rows if it is refused, so the row has no id that could be named.
@@ -294,13 +317,20 @@ class Changing<Row extends Stored> {
     }
   }
 
+  /** Throws for a reference to no row. The row before the change had its own references, which need no check. */
+  #requireReferred(content: ContentOf<Row>, before: object = {}): void {
+    const kept = new Map(valuesOf(Object.keys(this.#table.references ?? {}), before));
+    for (const [field, id] of valuesOf(Object.keys(this.#table.references ?? {}), content))
+      if (kept.get(field) !== id && !this.#referred.get(field)?.has(id)) throw missingReferenceError(field);
+  }
+
   #keep(entry: Entry<Row>, content: ContentOf<Row>): void {
     this.#byId.set(entry.id, entry);
-    for (const [field, value] of valuesOf(this.#table, content)) this.#holders.get(field)?.set(value, entry);
+    for (const [field, value] of valuesOf(this.#table.unique, content)) this.#holders.get(field)?.set(value, entry);
   }
 
   #forget(content: ContentOf<Row>): void {
-    for (const [field, value] of valuesOf(this.#table, content)) this.#holders.get(field)?.delete(value);
+    for (const [field, value] of valuesOf(this.#table.unique, content)) this.#holders.get(field)?.delete(value);
   }
 
   /** Writes the pending changes by one statement for each kind. */

@@ -17,6 +17,7 @@ import {
   contentOf,
   fieldsOf,
   type GivenContent,
+  normalFormOf,
   rowOfKept,
   type Stored,
   storedContent,
@@ -177,7 +178,8 @@ async function update<Row extends Stored>(
   table: Table<Row>,
   { before, patch }: { before: RowToChange<Row>; patch: Patch<Row> },
 ): Promise<Row | null> {
-  const content = applyPatch<ContentOf<Row>>(before.row, typeof patch === 'function' ? patch(before.row) : patch);
+  const given = typeof patch === 'function' ? patch(before.row) : patch;
+  const content = applyPatch<ContentOf<Row>>(before.row, normalFormOf(table, given));
   requireFewEntries(table, content);
   // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
   if (isSameContent(table, before.row, content)) return before.row;

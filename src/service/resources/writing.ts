@@ -53,9 +53,13 @@ export async function translateViolations<Row extends Stored, T>(
 /** Returns `null` if the error has another cause. */
 function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
   const constraint = violatedReference(error);
-  const violated = Object.entries(references).find(([field]) => constraint?.includes(`_${field}_`));
-  if (violated === undefined) return null;
-  const [field, noun] = violated;
+  const field = Object.keys(references).find((each) => constraint?.includes(`_${each}_`));
+  return field === undefined ? null : missingReferenceError(field);
+}
+
+/** The error if the organization has no row with the id in the field: "parent_program_id". */
+export function missingReferenceError(field: string): DomainError {
+  const noun = field.replace(/_id$/, '').replaceAll('_', ' ');
   return invalidField(field, `is not the id of a ${noun} of your organization.`);
 }
 

@@ -25,6 +25,17 @@ export async function lockRows<Row extends Stored>(
   return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
 }
 
+/** Those of the ids that rows of the organization have, in lower case. */
+export async function listKnownIds(
+  tx: Transaction,
+  { organizationId }: OrganizationScope,
+  { table, ids }: { table: string; ids: readonly string[] },
+): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    select id::text from ${Prisma.raw(table)} where organization_id = ${organizationId}::uuid and id = any(${ids}::uuid[])`;
+  return rows.map(({ id }) => id);
+}
+
 /** A row that a batch changes. `place`: of the change in the batch; the events are in this order. */
 export type ChangedRow = { readonly id: string; readonly place: number };
 

@@ -1,4 +1,5 @@
 import type { Permission } from '../../domain/people/role.ts';
+import { parseInstant } from '../../domain/resources/instant.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
 
 /** The fields of every row that Charter sets, as the contract shows them. */
@@ -28,7 +29,7 @@ type Description<Row extends Stored> = {
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
   /** The unique field with the client's own id, by which it creates or replaces a row. */
   readonly ownId?: keyof ContentOf<Row> & string;
-  /** The noun of the row that a field refers to. A write that refers to no row of the organization is refused. */
+  /** The table of the row that a field refers to: "parent_programs" for "parent_program_id". A reference to no row is refused. */
   readonly references?: { readonly [Field in keyof ContentOf<Row>]?: string };
   /** The most entries that an object has after an update, which validation of the update alone cannot know. */
   readonly maxEntries?: { readonly [Field in keyof ContentOf<Row>]?: number };
@@ -104,7 +105,21 @@ function rfc3339Of(column: string): string {
 /** The content of a row to create, with the defaults of the fields that are missing. */
 export function contentOf<Row extends Stored>(table: Table<Row>, given: GivenContent<Row>): ContentOf<Row> {
   // The compiler requires a default for each field that a creation may omit.
-  return { ...table.defaults, ...table.setByOperations, ...given } as ContentOf<Row>;
+  return { ...table.defaults, ...table.setByOperations, ...normalFormOf(table, given) } as ContentOf<Row>;
+}
+
+/** The given fields in the form in which they are read back: ids in lower case, and instants in UTC with milliseconds. */
+export function normalFormOf<Row extends Stored, Given extends object>({ columns }: Table<Row>, given: Given): Given {
+  const types = new Map(Object.entries<ColumnType>(columns));
+  const fields = Object.entries(given).map(([field, value]) => [field, normalValueOf(types.get(field), value)]);
+  // Each value keeps its type.
+  return Object.fromEntries(fields) as Given;
+}
+
+function normalValueOf(type: ColumnType | undefined, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (type === 'uuid') return value.toLowerCase();
+  return type === 'timestamptz' ? parseInstant(value).toISOString() : value;
 }
 
 /** The content of a row after its replacement: the fields that only operations set stay as they are. */
