@@ -1,22 +1,23 @@
 // The table's file in the store, and the handlers.
 import type { Field, Kind } from './field.ts';
-import { isChangeable, isRequired, type Operation, type Resource } from './resource.ts';
+import { isRequired, OWN_ID, type Resource } from './resource.ts';
 
 const COLUMN_TYPES: Readonly<Record<Kind, string>> = {
   string: 'text',
   uri: 'text',
   enum: 'text',
+  'date-time': 'timestamptz',
   integer: 'integer',
   boolean: 'boolean',
   reference: 'uuid',
 };
 
-export function storeFile({ names, fields, operations }: Resource): string {
+export function storeFile({ names, fields, operations, hasOwnId }: Resource): string {
   const { type, constant, plural, noun } = names;
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `'${name}'`);
   const references = fields
     .filter(({ kind }) => kind === 'reference')
-    .map(({ name }) => `${name}: '${name.replace(/_id$/, '').replaceAll('_', ' ')}'`);
+    .map(({ name, target }) => `${name}: '${target}'`);
   const defaults = fields
     .filter((field) => !isRequired(field))
     .map((field) => `${field.name}: ${literal(field.default)}`);
@@ -32,7 +33,7 @@ export const ${constant} = defineTable<Schemas['${type}'], ${creation}>({
   writePermission: '${plural}:write',
   columns: { ${fields.map(({ name, kind }) => `${name}: '${COLUMN_TYPES[kind]}'`).join(', ')} },
   defaults: {${operations.includes('create') && defaults.length > 0 ? ` ${defaults.join(', ')} ` : ''}},
-${unique.length === 0 ? '' : `  unique: [${unique.join(', ')}],\n`}${references.length === 0 ? '' : `  references: { ${references.join(', ')} },\n`}});
+${unique.length === 0 ? '' : `  unique: [${unique.join(', ')}],\n`}${hasOwnId ? `  ownId: '${OWN_ID}',\n` : ''}${references.length === 0 ? '' : `  references: { ${references.join(', ')} },\n`}});
 `;
 }
 
@@ -41,70 +42,58 @@ function literal(value: Field['default']): string {
 }
 
 export function handlersFile(resource: Resource): string {
-  const { operations, names } = resource;
-  const writes: Readonly<Record<Operation, string>> = {
-    list: '',
-    create: 'createRow',
-    get: 'getRow',
-    update: 'updateRow',
-    delete: 'removeRow',
-  };
-  const used = ['createRow', 'getRow', 'removeRow', 'updateRow'].filter((name) =>
-    operations.some((operation) => writes[operation] === name),
+  const { names } = resource;
+  const { plural, type, types, constant, file } = names;
+  const operations = operationsOf(resource);
+  const responding = operations.flatMap(({ respond = [] }) => respond);
+  const handlers = operations.map(({ id, respond }) =>
+    respond === undefined
+      ? ''
+      : `export const ${id}: Handler<'${id}'> = (input, deps) =>\n  ${respond}(input, deps, ${constant});\n\n`,
   );
+  const batch = `export const batch${types}: Handler<'batch${types}'> = (input, deps) =>
+  respondToBatch(input, deps, {
+    table: ${constant},
+    operations: { ${['create', 'upsert', 'update', 'delete'].map((action) => `${action}: '${action}${type}'`).join(', ')} },
+  });
+`;
   return `import { listRows } from '../../service/resources/pages.ts';
-import { ${used.join(', ')} } from '../../service/resources/rows.ts';
-import { ${names.constant} } from '../../store/resources/tables/${names.file}.ts';
-import { respondWithPage } from '../list-page.ts';
+import { ${constant} } from '../../store/resources/tables/${file}.ts';
+${resource.hasOwnId ? "import { respondToBatch } from '../batch.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
-${isChangeable(resource) ? "import { preconditionOfUpdate } from '../response.ts';\n" : ''}
-const PATH = '/api/${names.plural}';
+import { ${responding.toSorted().join(', ')} } from '../rows.ts';
 
-${operations.map((operation) => HANDLERS[operation](names)).join('\n')}`;
-}
-
-const HANDLERS: Readonly<Record<Operation, (names: Resource['names']) => string>> = {
-  list: ({ types, constant }) => `export const list${types}: Handler<'list${types}'> = (input, { db }) =>
+export const list${types}: Handler<'list${types}'> = (input, { db }) =>
   respondWithPage(db, input, {
-    path: PATH,
+    path: '/api/${plural}',
     read: (page, equals) => listRows(db, input.caller.scope, ${constant}, { ...page, equals }),
   });
-`,
-  create: ({
-    type,
-    constant,
-  }) => `export const create${type}: Handler<'create${type}'> = async ({ body, headers, caller, sentBody }, deps) => {
-  const creation = { content: body, idempotencyKey: headers['idempotency-key'], sentBody };
-  const row = await createRow({ ...deps, caller }, ${constant}, creation);
-  return { status: 201, headers: { Location: \`\${PATH}/\${row.id}\` }, body: row };
-};
-`,
-  get: ({ type, constant }) => `export const get${type}: Handler<'get${type}'> = async ({ path, caller }, { db }) => {
-  const { row, version } = await getRow(db, caller.scope, ${constant}, path.id);
-  return { status: 200, headers: {}, body: row, version };
-};
-`,
-  update: ({
-    type,
-    constant,
-  }) => `export const update${type}: Handler<'update${type}'> = async ({ path, body, headers, caller }, deps) => {
-  const precondition = preconditionOfUpdate(headers['if-match'], ${constant});
-  const change = { id: path.id, patch: body, precondition };
-  return { status: 200, headers: {}, body: await updateRow({ ...deps, caller }, ${constant}, change) };
-};
-`,
-  delete: ({
-    type,
-    constant,
-  }) => `export const delete${type}: Handler<'delete${type}'> = async ({ path, headers, caller }, deps) => {
-  const precondition = preconditionOfUpdate(headers['if-match'], ${constant});
-  await removeRow({ ...deps, caller }, ${constant}, { id: path.id, precondition });
-  return { status: 204, headers: {}, body: null };
-};
-`,
+
+${handlers.join('')}${resource.hasOwnId ? batch : ''}`;
+}
+
+/** What responds to each operation but the list and the batch. */
+const RESPONDING = {
+  create: 'respondToCreation',
+  get: 'respondWithRow',
+  update: 'respondToUpdate',
+  delete: 'respondToDeletion',
+  upsert: 'respondToUpsert',
 };
 
-/** The names of the operations, which are also those of their handlers. */
-export function operationIds({ names: { type, types }, operations }: Resource): string[] {
-  return operations.map((operation) => `${operation}${operation === 'list' ? types : type}`);
+/** The operations, whose ids are also the names of their handlers. */
+function operationsOf({ names: { type, types }, operations, hasOwnId }: Resource): { id: string; respond?: string }[] {
+  const ofRows = [
+    ...operations.filter((operation) => operation !== 'list'),
+    ...(hasOwnId ? (['upsert'] as const) : []),
+  ];
+  return [
+    { id: `list${types}` },
+    ...ofRows.map((operation) => ({ id: `${operation}${type}`, respond: RESPONDING[operation] })),
+    ...(hasOwnId ? [{ id: `batch${types}` }] : []),
+  ];
+}
+
+export function operationIds(resource: Resource): string[] {
+  return operationsOf(resource).map(({ id }) => id);
 }

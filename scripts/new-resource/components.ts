@@ -1,7 +1,7 @@
 // The parameters and the examples of the contract.
 import type { Field } from './field.ts';
 import { capital, pascal } from './names.ts';
-import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
+import { filterName, isSortedByName, OWN_ID, type Resource, sortName } from './resource.ts';
 import { idAt, samplesOf } from './samples.ts';
 import { schemaOf } from './schemas.ts';
 
@@ -66,6 +66,7 @@ export function examples(resource: Resource): Files {
       `is not a field of this request. Allowed fields: ${fields.map(({ name }) => name).join(', ')}.`,
     ),
     ...(resource.hasEvents && eventExamples(resource)),
+    ...(resource.hasOwnId && ownIdExamples(resource)),
     ...Object.assign({}, ...fields.map((field) => refusalsOf(field, resource))),
   };
 }
@@ -85,6 +86,52 @@ function eventExamples(resource: Resource): Files {
       return [`Event${type}${capital(change)}`, { summary: `${capital(aNoun)} was ${change}`, value }];
     }),
   );
+}
+
+/** The examples of the upsert and the batch that are not those of parent programs with other names. */
+function ownIdExamples(resource: Resource): Files {
+  const {
+    names: { type, noun },
+    fields,
+  } = resource;
+  const { full, minimal } = samplesOf(resource);
+  const own = fields.find(({ name }) => name === OWN_ID)?.examples ?? [];
+  const upserts = ['Full', 'Minimal'].map((form, i) => ({
+    action: 'upsert',
+    [OWN_ID]: own[i],
+    body: { 'x-example': `${type}Upsert${form}` },
+  }));
+  const allowed = (names: readonly string[]) => `is not a field of this request. Allowed fields: ${names.join(', ')}.`;
+  const names = fields.map(({ name }) => name);
+  const problem = allowed(names);
+  return {
+    [`${type}BatchUpserts`]: { summary: 'Rows of your own catalogue', value: { changes: upserts } },
+    [`${type}BatchEveryAction`]: {
+      summary: 'Every action, the last one with a condition',
+      value: {
+        changes: [
+          { action: 'create', body: { 'x-example': `${type}CreateMinimal`, [OWN_ID]: own[1] } },
+          upserts[0],
+          { action: 'update', id: full.id, body: { [OWN_ID]: own[1] } },
+          { action: 'delete', id: minimal.id, if_match: '"5PCSWvuqX5dplNHdfbjbVq"' },
+        ],
+      },
+    },
+    [`${type}BatchAtomic`]: { summary: 'All changes or none', value: { atomic: true, changes: upserts } },
+    [`${type}UpsertMinimal`]: { summary: 'Only the required fields', value: { 'x-example': `${type}CreateMinimal` } },
+    [`Validation${type}UpsertUnknownField`]: invalid(
+      `\`${OWN_ID}\`: the path has it`,
+      OWN_ID,
+      allowed(names.filter((name) => name !== OWN_ID)),
+    ),
+    [`Validation${type}BatchChange`]: {
+      summary: 'An atomic batch with two invalid changes',
+      value: {
+        message: `changes.0.colour ${problem} See errors for 1 more field.`,
+        errors: { 'changes.0.colour': [problem], 'changes.2': [`There is no ${noun} with this id.`] },
+      },
+    },
+  };
 }
 
 function refusalsOf({ name, kind, isUnique, examples }: Field, resource: Resource): Files {

@@ -27,10 +27,10 @@ function columnOf({ name, property, kind, max, isNullable }: Field): Column {
     integer: { prisma: 'Int', attribute: '', sql: 'INTEGER' },
     boolean: { prisma: 'Boolean', attribute: '', sql: 'BOOLEAN' },
     reference: { prisma: 'String', attribute: '@db.Uuid', sql: 'UUID' },
+    'date-time': { prisma: 'DateTime', attribute: '@db.Timestamptz(3)', sql: 'TIMESTAMPTZ(3)' },
     text: { prisma: 'String', attribute: `@db.VarChar(${max})`, sql: `VARCHAR(${max})` },
   };
-  const { prisma, attribute, sql } =
-    kind === 'integer' || kind === 'boolean' || kind === 'reference' ? types[kind] : types.text;
+  const { prisma, attribute, sql } = kind === 'string' || kind === 'uri' || kind === 'enum' ? types.text : types[kind];
   const map = property === name ? '' : `@map("${name}")`;
   return {
     field: property,

@@ -4,7 +4,7 @@ import { numberOf, parseVersion, successorOf } from '../release-contract/decide.
 import { operationIds } from './code.ts';
 import { model, targetsOf } from './database.ts';
 import { capital } from './names.ts';
-import { isChangeable, type Resource, rights } from './resource.ts';
+import { isChangeable, OWN_ID, type Resource, rights } from './resource.ts';
 import { samplesOf } from './samples.ts';
 
 export type Edit = {
@@ -51,12 +51,15 @@ function contractEdits(resource: Resource): Edit[] {
   const { plural, singular, nouns, type } = names;
   const [document, schemas] = ['openapi/openapi.yaml', 'openapi/components/schemas'];
   const acts = capital(inWords(operations));
-  const paths = `  /api/${plural}:\n    $ref: paths/${plural}.yaml\n  /api/${plural}/{id}:\n    $ref: paths/${plural}_{id}.yaml\n`;
+  const own = resource.hasOwnId ? ['/batch', `/by_${OWN_ID}/{${OWN_ID}}`] : [];
+  const paths = ['', ...own, '/{id}'].map(
+    (path) => `  /api/${plural}${path}:\n    $ref: paths/${plural}${path.replaceAll('/', '_')}.yaml\n`,
+  );
   const scopes = rights(resource).map(
     (right) => `    - 'Bearer realm="charter", error="insufficient_scope", scope="${right}"'\n`,
   );
   return [
-    before(document, /^ {2}\/api\/events:\n/m, paths),
+    before(document, /^ {2}\/api\/events:\n/m, paths.join('')),
     before(
       document,
       /^ {2}- name: Events\n/m,
@@ -191,7 +194,7 @@ function codeEdits(resource: Resource): Edit[] {
     after(
       'src/client/calling.ts',
       /^const IDEMPOTENT_PATHS: [^=]*= \{[^}]*?(?=,?\s*\};)/m,
-      `, '/api/${names.plural}': true`,
+      ['', ...(resource.hasOwnId ? ['/batch'] : [])].map((path) => `, '/api/${names.plural}${path}': true`).join(''),
     ),
     before(
       'prisma/seed.ts',

@@ -1,7 +1,7 @@
 import { problemOfPattern } from '../../openapi/lint/contract/portable.ts';
 import { camel, languageReserving, problemOfName } from './names.ts';
 
-export type Kind = 'string' | 'uri' | 'integer' | 'boolean' | 'enum' | 'reference';
+export type Kind = 'string' | 'uri' | 'date-time' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;
 
 /** A field of the new resource. */
@@ -35,12 +35,15 @@ const INTEGERS: Range = [-(2 ** 31), 2 ** 31 - 1];
 const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Range }>> = {
   string: { usual: [1, 200], most: [0, 10_000] },
   uri: { usual: [1, 2000], most: [1, 8000] },
+  'date-time': { usual: [24, 24], most: [24, 24] },
   integer: { usual: INTEGERS, most: INTEGERS },
   boolean: { usual: [0, 0], most: [0, 0] },
   enum: { usual: [1, 50], most: [1, 50] },
   reference: { usual: [36, 36], most: [36, 36] },
 };
 const KINDS = Object.keys(BOUNDS);
+/** As responses show it. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FLAGS = ['nullable', 'unique', 'filter'];
 /** An entry of an index holds 2,704 bytes, and a character has up to 4. */
 const MAX_INDEXED = 600;
@@ -61,7 +64,7 @@ export function readField(text: string): Field {
   try {
     // A pattern can contain colons, so it comes last.
     const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
-    const [name = '', type = '', ...rest] = head.split(/:(?!\/\/)/);
+    const [name = '', type = '', ...rest] = head.split(/:(?!\/\/|\d\d(?::|\.\d{3}Z))/);
     requireName(name);
     const [kind = '', argument] = type.split('=');
     if (!isKind(kind)) throw new Error(`"${kind}" is not a type. Use one of: ${KINDS.join(', ')}.`);
@@ -130,6 +133,8 @@ function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfi
   const [isNullable, isUnique, isFilter] = [has('nullable'), has('unique'), has('filter')];
   if ((isUnique || isFilter || name === 'name') && kind !== 'integer' && max > MAX_INDEXED)
     throw new Error(`It gets an index, so it needs bounds with a maximum of at most ${MAX_INDEXED}, such as 1..200.`);
+  if (kind === 'date-time' && (isUnique || isFilter))
+    throw new Error('Nobody looks for one millisecond. Remove unique and filter.');
   if (pattern !== undefined) requirePattern(kind, pattern);
   const target = targetOf(name, kind, argument);
   return { name, property: camel(name), kind, min, max, values, pattern, target, isNullable, isUnique, isFilter };
@@ -177,6 +182,7 @@ function isAllowed({ kind, min, max, values, pattern }: Unfinished, value: Value
   if (typeof value === 'number') return Number.isInteger(value) && value >= min && value <= max;
   if (kind === 'enum') return values.includes(value);
   if (kind === 'uri' && !URL.canParse(value)) return false;
+  if (kind === 'date-time') return INSTANT.test(value) && Number.isFinite(Date.parse(value));
   const { length } = [...value];
   return length >= min && length <= max && (pattern === undefined || new RegExp(pattern, 'u').test(value));
 }
@@ -188,6 +194,7 @@ function exampleOf(field: Unfinished, row: 0 | 1): Value {
   if (kind === 'integer') return Math.min(max, Math.max(min, 10) + row);
   if (kind === 'enum') return values[row] ?? '';
   if (kind === 'reference') return '';
+  if (kind === 'date-time') return `2026-0${row + 8}-01T06:30:00.000Z`;
   const words = name.replaceAll('_', ' ');
   const title = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${row + 1}`;
   const text = kind === 'uri' ? `https://example.org/${row + 1}` : title.slice(-max).padEnd(min, '.');

@@ -8,12 +8,12 @@ import { handlersFile, storeFile } from './code.ts';
 import { examples, parameters } from './components.ts';
 import { migration } from './database.ts';
 import { editsOf } from './edits.ts';
-import type { Field } from './field.ts';
+import type { Field, Value } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
-import { listPath, print, rowPath } from './paths.ts';
-import { isChangeable, type Resource, rights } from './resource.ts';
+import { batchPath, listPath, print, rowPath, upsertPath } from './paths.ts';
+import { isChangeable, OWN_ID, type Resource, rights } from './resource.ts';
 import { type Samples, samplesOf } from './samples.ts';
-import { createSchema, rowSchema, updateSchema } from './schemas.ts';
+import { createSchema, rowSchema, updateSchema, upsertSchema } from './schemas.ts';
 import { applyEdits, type Change, newFile } from './tree.ts';
 
 export async function prepareFiles(given: Resource): Promise<Change[]> {
@@ -45,14 +45,16 @@ async function withReferredId(field: Field): Promise<Field> {
 }
 
 async function prepareContractFiles(resource: Resource): Promise<Record<string, string>> {
-  const { names, operations } = resource;
+  const { names, operations, fields } = resource;
   const { type, plural } = names;
   const samples = samplesOf(resource);
-  const copy = (path: string) => copyOf(`openapi/${path}.yaml`, { names, samples });
+  const ownIds = fields.find(({ name }) => name === OWN_ID)?.examples ?? [];
+  const copy = (path: string) => copyOf(`openapi/${path}.yaml`, { names, samples, ownIds });
   const values = {
     [`components/schemas/${type}`]: rowSchema(resource, await copy('components/schemas/ParentProgram')),
     [`components/schemas/${type}Create`]: createSchema(resource),
     ...(operations.includes('update') && { [`components/schemas/${type}Update`]: updateSchema(resource) }),
+    ...(resource.hasOwnId && { [`components/schemas/${type}Upsert`]: upsertSchema(resource) }),
     ...inFolder('components/parameters', parameters(resource)),
     ...inFolder('components/examples', examples(resource)),
   };
@@ -74,9 +76,13 @@ async function prepareContractFiles(resource: Resource): Promise<Record<string, 
     [`components/examples/NotFound${type}`]: await copy('components/examples/NotFoundParentProgram'),
   };
   const events = resource.hasEvents ? await copyEventFiles(resource, copy) : {};
+  const upserts = resource.hasOwnId ? await copyOwnIdFiles(resource, copy) : {};
   const printed = Object.entries(values).map(([name, value]): [string, string] => [name, print(value)]);
   return Object.fromEntries(
-    [...Object.entries({ ...texts, ...events }), ...printed].map(([name, text]) => [`openapi/${name}.yaml`, text]),
+    [...Object.entries({ ...texts, ...events, ...upserts }), ...printed].map(([name, text]) => [
+      `openapi/${name}.yaml`,
+      text,
+    ]),
   );
 }
 
@@ -95,6 +101,53 @@ async function copyEventFiles(
   return files;
 }
 
+/** The paths of the upsert and the batch, with their schemas, and those examples that differ in names only. */
+async function copyOwnIdFiles(resource: Resource, copy: (path: string) => Promise<string>) {
+  const { plural, type } = resource.names;
+  const upsert = `paths/parent_programs_by_${OWN_ID}_{${OWN_ID}}`;
+  const files: Record<string, string> = {
+    [upsert.replace('parent_programs', plural)]: upsertPath(
+      resource,
+      await copy(upsert),
+      await copy('components/headers/Location'),
+    ),
+    [`paths/${plural}_batch`]: batchPath(resource, await copy('paths/parent_programs_batch')),
+  };
+  for (const path of OWN_ID_FILES) files[path.replace('ParentProgram', type)] = await copy(path);
+  for (const path of OF_ANY_NAME) {
+    const [folder, name = ''] = path.split(/\/(?=\w+$)/);
+    files[`${folder}/${folder === 'components/parameters' ? `${type}${name}` : `${name}${type}`}`] = await copy(path);
+  }
+  return files;
+}
+
+const OWN_ID_FILES = [
+  ...[
+    'Batch',
+    'BatchResult',
+    'Change',
+    'ChangeResult',
+    'CreateChange',
+    'UpsertChange',
+    'UpdateChange',
+    'DeleteChange',
+  ].map((name) => `components/schemas/ParentProgram${name}`),
+  ...['UpsertFull', 'BatchResultUpserts', 'BatchResultEveryAction'].map(
+    (name) => `components/examples/ParentProgram${name}`,
+  ),
+  'components/examples/MethodNotAllowedParentProgramByExternalId',
+];
+
+/** Files whose names do not name the resource, although their texts do. */
+const OF_ANY_NAME = [
+  'components/parameters/ExternalIdInPath',
+  'components/parameters/IfNoneMatchOfWrite',
+  'components/examples/PreconditionFailedExists',
+  'components/examples/PreconditionFailedMissing',
+  'components/examples/PreconditionFailedChange',
+  'components/examples/ConflictChange',
+];
+
 function inFolder(folder: string, files: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(files).map(([name, value]) => [`${folder}/${name}`, value]));
 }
@@ -112,16 +165,28 @@ async function readLastReleased(): Promise<string> {
 // The files of parent programs that another resource has, too. Only the names in them differ, and the examples.
 
 /** The rows of parent programs in the examples of the contract. */
-const SHOWN_IDS = { full: '019c2291-34b8-752e-bca9-6513269e0d37', minimal: '019c4cee-335f-7a6a-8317-d23f128b2f33' };
+const SHOWN_IDS = {
+  full: '019c2291-34b8-752e-bca9-6513269e0d37',
+  minimal: '019c4cee-335f-7a6a-8317-d23f128b2f33',
+  own: 'sis-20417',
+  otherOwn: 'sis-20418',
+};
 
-type Own = { readonly names: Names; readonly samples: Pick<Samples, 'full' | 'minimal'> };
+type Own = {
+  readonly names: Names;
+  readonly samples: Pick<Samples, 'full' | 'minimal'>;
+  /** The clients' own ids of the two rows, if they have any. */
+  readonly ownIds: readonly Value[];
+};
 
 /** The file of parent programs, with the names of the other resource and the ids of its own rows. */
-async function copyOf(path: string, { names, samples: { full, minimal } }: Own): Promise<string> {
+async function copyOf(path: string, { names, samples: { full, minimal }, ownIds }: Own): Promise<string> {
   const { plural, singular, types, type, nouns, noun, aNoun } = names;
   return (await readFile(join(root, path), 'utf8'))
     .replaceAll(SHOWN_IDS.full, full.id)
     .replaceAll(SHOWN_IDS.minimal, minimal.id)
+    .replaceAll(SHOWN_IDS.own, String(ownIds[0]))
+    .replaceAll(SHOWN_IDS.otherOwn, String(ownIds[1]))
     .replaceAll('parent_programs', plural)
     .replaceAll('parent_program', singular)
     .replaceAll('ParentPrograms', types)

@@ -26,10 +26,10 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const { field: fields, operations, singular, events: hasEvents } = values;
+  const { field: fields, operations, singular, events: hasEvents, 'own-id': ownId } = values;
   const [plural, ...others] = positionals;
   if (others.length > 0) throw new Error(`Only one name is expected. Remove: ${others.join(' ')}`);
-  const changes = await prepareFiles(resourceOf({ plural, singular, fields, operations, hasEvents }));
+  const changes = await prepareFiles(resourceOf({ plural, singular, fields, operations, hasEvents, ownId }));
   requireNew(changes);
   if (!values['dry-run']) await write(changes);
   process.stdout.write(describe(changes, values['dry-run']));
@@ -44,6 +44,7 @@ function readCommandLine() {
         field: { type: 'string', multiple: true, default: [] },
         operations: { type: 'string' },
         singular: { type: 'string' },
+        'own-id': { type: 'string' },
         events: { type: 'boolean', default: false },
         'dry-run': { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },

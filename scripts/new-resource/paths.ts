@@ -1,7 +1,7 @@
 // The operations of the contract. They are those of parent programs, with other parameters, fields and examples.
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
 import { pascal } from './names.ts';
-import { filterName, type Resource, sortName } from './resource.ts';
+import { filterName, OWN_ID, type Resource, sortName } from './resource.ts';
 
 type Refs = Readonly<Record<string, string>>;
 
@@ -15,6 +15,9 @@ const SHARED = [
   'id',
   'if_match',
   'if_none_match',
+  'external_id',
+  'no_changes',
+  'unknown_action',
 ];
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
@@ -76,6 +79,48 @@ export function rowPath(resource: Resource, copy: string): string {
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
   const again = unique.length === 0 ? '' : ` Its ${unique.join(' and ')} can then be used again.`;
   replaceIn(document, 'delete', / Its\s`external_id`\s[^.]*\./, again);
+  return printDocument(document);
+}
+
+/** `copy`: the path of a parent program with the client's own id, with the names of this resource; `location` as in `listPath`. */
+export function upsertPath(resource: Resource, copy: string, location: string): string {
+  const { names, fields } = resource;
+  const { type, singular } = names;
+  const document = parseDocument(copy);
+  replaceIn(document, 'put', /:\s`description`\sbecomes\s[^.]*(?=\.)/, '');
+  const parameters = [`${type}ExternalIdInPath`, 'IfMatch', `${type}IfNoneMatchOfWrite`];
+  setIn(
+    document,
+    ['put', 'parameters'],
+    parameters.map((name) => ref('parameters', name)),
+  );
+  // The first example has no value of another unique field, so tests can send it again.
+  setExamples(document, ['put', 'requestBody'], { minimal: `${type}UpsertMinimal`, full: `${type}UpsertFull` });
+  setExamples(document, ['put', 'responses', '201'], { created: `${type}Full` });
+  setIn(document, ['put', 'responses', '201', 'headers', 'Location'], locationOf(resource, location));
+  setExamples(document, ['put', 'responses', '412'], {
+    [`stale_${singular}`]: `PreconditionFailedStale${type}`,
+    exists_already: `PreconditionFailedExists${type}`,
+    does_not_exist: `PreconditionFailedMissing${type}`,
+    weak_entity_tag: 'PreconditionFailedWeakEntityTag',
+  });
+  const problems = { ...problemsOfBody(resource), unknown_field: `Validation${type}UpsertUnknownField` };
+  setProblems(document, 'put', { ...problems, unknown_parameter: 'ValidationUnknownParameter' });
+  const others = { ...resource, fields: fields.filter(({ name }) => name !== OWN_ID) };
+  if (others.fields.some(({ isUnique }) => isUnique)) setConflict(document, 'put', others);
+  return printDocument(document);
+}
+
+/** `copy`: the path of batches of parent programs, with the names of this resource. */
+export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
+  const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
+  const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${unique.join(' or ')}`));
+  setExamples(document, ['post', 'responses', '409'], { change_refused: `ConflictChange${type}` });
+  setExamples(document, ['post', 'responses', '412'], { change_refused: `PreconditionFailedChange${type}` });
+  setProblems(document, 'post', {
+    change_refused: `Validation${type}BatchChange`,
+    unknown_parameter: 'ValidationUnknownParameter',
+  });
   return printDocument(document);
 }
 

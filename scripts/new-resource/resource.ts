@@ -12,7 +12,12 @@ export type Resource = {
   readonly operations: readonly Operation[];
   /** Whether changes are events, in the feed and as webhooks. */
   readonly hasEvents: boolean;
+  /** Whether clients create or replace rows by their own ids, one by one or in batches. */
+  readonly hasOwnId: boolean;
 };
+
+/** The field with the clients' own ids. The client names it in the path of its `upsert`. */
+export const OWN_ID = 'external_id';
 
 type Given = {
   readonly plural: string | undefined;
@@ -20,10 +25,11 @@ type Given = {
   readonly fields: readonly string[];
   readonly operations: string | undefined;
   readonly hasEvents: boolean;
+  readonly ownId: string | undefined;
 };
 
 /** Throws an error that names the argument and says what to write. */
-export function resourceOf({ plural, singular, fields: texts, operations, hasEvents }: Given): Resource {
+export function resourceOf({ plural, singular, fields: texts, operations, hasEvents, ownId }: Given): Resource {
   if (plural === undefined)
     throw new Error('Write the name of the resource in the plural, such as: npm run new-resource -- providers');
   const problem = problemOfName(plural);
@@ -38,10 +44,13 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   if (one === plural) throw new Error(`--singular ${one}: The singular must differ from the plural.`);
   const resource = {
     names: namesOf(plural, one),
-    fields: fieldsOf(texts),
+    fields: fieldsOf(ownId === undefined ? texts : [...texts, ownIdOf(one, ownId)]),
     operations: operationsOf(operations),
     hasEvents,
+    hasOwnId: ownId !== undefined,
   };
+  if (ownId !== undefined && resource.operations.length < OPERATIONS.length)
+    throw new Error('--own-id: A batch also updates and deletes. Add both to --operations.');
   // Without update and delete, two of the three types of events would never be sent.
   if (hasEvents && resource.operations.length < OPERATIONS.length)
     throw new Error('--events: Only a resource with update and delete has events. Add both to --operations.');
@@ -50,6 +59,12 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
       `--events: The mock and the tests recognize the events of "${plural}" only if the singular is "${plural.replace(/s$/, '')}".`,
     );
   return resource;
+}
+
+/** The field with the clients' own ids, as `--field` would have it. */
+function ownIdOf(singular: string, name: string): string {
+  if (name !== OWN_ID) throw new Error(`--own-id ${name}: The client knows one name only. Use: --own-id ${OWN_ID}`);
+  return `${name}:string:1..255:nullable:unique:filter:example=${singular}-417:other=${singular}-418`;
 }
 
 function fieldsOf(texts: readonly string[]): Field[] {
@@ -121,8 +136,10 @@ NAMES is the path and the table, such as "language_courses". Every resource has 
                            example=VALUE  the value in the examples of the contract; other=VALUE is that of a second row
                            pattern=REGEX  at the end: the regular expression that a string must match
                          Types: string (1..200 characters), uri (1..2000 characters), integer (32 bits), boolean,
-                         enum=VALUE,VALUE and reference=NAMES, which refers to a row of another resource
+                         date-time, enum=VALUE,VALUE and reference=NAMES, which refers to a row of another resource
   --operations LIST      some of ${OPERATIONS.join(',')}; by default all
+  --own-id ${OWN_ID}   adds this field, the clients' own id, by which they create or replace rows, one by one or in
+                         batches; only with all operations
   --events               changes are events, in the feed and as webhooks; only with all operations
   --singular NAME        if the plural is not regular
   --dry-run              lists the files, and writes nothing
@@ -130,13 +147,14 @@ NAMES is the path and the table, such as "language_courses". Every resource has 
 A list can be sorted by its times and, if there is a required string "name", by the name.
 
 Example:
-  npm run new-resource -- providers --events \\
+  npm run new-resource -- providers --events --own-id ${OWN_ID} \\
     --field name:string:1..200 \\
     --field code:string:2..20:nullable:unique \\
     --field website:uri:nullable \\
     --field 'country:string:2..2:filter:example=NO:other=SE:pattern=^[A-Z]{2}$' \\
     --field level:enum=basic,advanced:default=basic \\
     --field seats:integer:0..100000:nullable \\
+    --field opens_at:date-time:nullable \\
     --field is_active:boolean:default=true:filter \\
     --field parent_program_id:reference=parent_programs:filter
 `;

@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import type { Field } from './field.ts';
 import { capital } from './names.ts';
-import { isRequired, type Resource } from './resource.ts';
+import { isRequired, OWN_ID, type Resource } from './resource.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
@@ -27,6 +27,12 @@ export function createSchema({ names, fields }: Resource): Schema {
     required: fields.filter(isRequired).map(({ name }) => name),
     properties: propertiesFor(fields, 'create'),
   };
+}
+
+/** The content of a row, whose own id the path has. */
+export function upsertSchema({ names, fields, ...resource }: Resource): Schema {
+  const others = fields.filter(({ name }) => name !== OWN_ID);
+  return { ...createSchema({ names, fields: others, ...resource }), description: `The content of ${names.aNoun}.` };
 }
 
 export function updateSchema({ names, fields }: Resource): Schema {
@@ -72,6 +78,10 @@ function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage:
       return { format: 'uuid', ...length, 'x-remedy': 'It must be a UUID.' };
     case 'uri':
       return { format: 'uri', ...length, 'x-remedy': 'It must be a URI, such as https://example.org.' };
+    case 'date-time':
+      return usage === 'row'
+        ? { format: 'date-time', ...length, pattern: SHOWN_INSTANT }
+        : { format: 'date-time', maxLength: 40, pattern: GIVEN_INSTANT, 'x-remedy': INSTANT_REMEDY };
     case 'enum':
       return { enum: isNullable && usage !== 'filter' ? [...values, null] : values, maxLength: max };
     case 'string':
@@ -80,6 +90,11 @@ function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage:
       return { ...length, pattern: '\\S', 'x-remedy': 'Give at least one character that is not blank.' };
   }
 }
+
+const SHOWN_INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$';
+const GIVEN_INSTANT =
+  '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$';
+const INSTANT_REMEDY = 'It must be an RFC 3339 date and time with an offset, such as 2026-03-01T00:00:00Z.';
 
 const ABSENCE = {
   row: 'Null if there is none.',
@@ -95,7 +110,11 @@ function descriptionOf(field: Field, usage: keyof typeof ABSENCE): string {
       ? `Whether it is ${words.replace(/^is /, '')}`
       : kind === 'reference'
         ? `The ID of the ${words.replace(/ id$/, '')} that it belongs to`
-        : `The ${words}`;
+        : kind === 'date-time'
+          ? `The date and time of "${words}", which responses show in UTC with milliseconds`
+          : name === OWN_ID
+            ? 'Your own ID'
+            : `The ${words}`;
   const sentence = `${subject}${isUnique ? ', unique in your organization' : ''}.`;
   return isNullable ? `${sentence} ${ABSENCE[usage]}` : sentence;
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type ConformityCheck, createConformityCheck } from '../../src/contract/conformity.ts';
 import { isObject, type Json, operationsOf } from '../../src/contract/document.ts';
+import { parseInstant } from '../../src/domain/resources/instant.ts';
 import type { Operation } from '../support/contract/contract.ts';
 import { requestFor } from '../support/contract/every-operation.ts';
 import { createReferences, listOf, resourceOf } from '../support/contract/resources.ts';
@@ -122,9 +123,14 @@ function notShown(body: string, { body: shown }: TimedReply): string[] {
   );
 }
 
+/** Instants are shown in UTC. */
+function isSameInstant(sent: unknown, shown: unknown): boolean {
+  return /^[1-9]\d{3}-\d\d-\d\dT/.test(`${sent}`) && parseInstant(`${sent}`).toJSON() === shown;
+}
+
 /** Whether the value is shown. Of an object, each entry must be, unless it is removed by null. */
 function isShown(sent: unknown, shown: unknown): boolean {
-  if (!isObject(sent)) return isDeepStrictEqual(sent ?? {}, shown ?? {});
+  if (!isObject(sent)) return isDeepStrictEqual(sent ?? {}, shown ?? {}) || isSameInstant(sent, shown);
   const entries = new Map(Object.entries(Object(shown)));
   return Object.entries(sent).every(([name, value]) =>
     value === null ? !entries.has(name) : entries.get(name) === value,

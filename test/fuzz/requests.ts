@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { successesOf } from '../../src/contract/document.ts';
 import type { Operation } from '../support/contract/contract.ts';
 import { maxBodyBytesOf } from '../support/contract/every-operation.ts';
+import { referencesOf } from '../support/contract/resources.ts';
 import { accessFlaw } from './access-flaws.ts';
 import { type Change, type Draft, type Flaw, MOST_URL_BYTES, STAGES, unchanged } from './draft.ts';
 import { inputFlaw } from './input-flaws.ts';
@@ -49,7 +50,7 @@ export function expectationOf(
   return { statuses, words: `is valid and must get ${statuses.join(' or ')}` };
 }
 
-function fineStatuses({ operation, headers, body }: Draft, before: readonly Outgoing[]): number[] {
+function fineStatuses({ operation, headers, body, key }: Draft, before: readonly Outgoing[]): number[] {
   const isShown = (status: number) => operation.responses[status] !== undefined;
   const isSentAgain = (name: string) =>
     headers[name] !== undefined && before.some((other) => other.headers[name] === headers[name]);
@@ -58,6 +59,8 @@ function fineStatuses({ operation, headers, body }: Draft, before: readonly Outg
     ...(headers['If-Match'] === undefined ? [] : [412]),
     ...(before.some(isWriting) ? [409] : []),
     ...(isSentAgain('Idempotency-Key') ? [422] : []),
+    // Another organization does not have the rows to which the body refers.
+    ...(key === 'other organization' && referencesOf(operation).length > 0 ? [422] : []),
   ];
   const refused = operation.requestBody !== undefined && isAtomic(body) ? [409, 412, 422] : [];
   return [...successesOf(operation), ...conditional.filter(isShown), ...refused];

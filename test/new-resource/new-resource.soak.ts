@@ -8,7 +8,7 @@ import { root } from '../../scripts/tool.ts';
 
 // What the trials of `npm run new-resource` share.
 
-/** The example of the help: every kind of field, all operations and events. */
+/** The example of the help: every kind of field, all operations, the clients' own ids and events. */
 const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));
 
 /** The arguments after "--", as the shell reads them. */
@@ -32,28 +32,18 @@ async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise
   }
 }
 
+/** Events of rows without a name, which refer to rows of the other new resource. */
+const REFERRING = argumentsIn(
+  'npm run new-resource -- courses --events --field title:string:1..100 --field provider_id:reference=providers:filter',
+);
+
 /** The smallest resource: no name to sort by, no filter, no event, and rows that never change. */
 const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
 );
 
-/** Tests that a new resource does not affect, and why: the beginnings of their paths. All others run with it. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  'test/contract/release/': 'They compare fixed contracts.',
-  'test/drift/running': 'It starts and stops processes.',
-  'test/drift/trials': 'It plants faults in copies of the tree itself.',
-  'test/new-resource/': 'This is the trial itself.',
-  'test/postgres/embedded-postgres': 'It starts and stops PostgreSQL.',
-  'test/postgres/pooler': 'It connects through a pooler.',
-};
-
-const testFiles = globSync('test/**/*.test.ts', { cwd: root });
-const isLeftOut = (file: string) => Object.keys(LEFT_OUT).some((part) => file.startsWith(part));
-
-test('every test that the trial leaves out exists', () => {
-  const unused = Object.keys(LEFT_OUT).filter((part) => !testFiles.some((file) => file.startsWith(part)));
-  expect(unused).toEqual([]);
-});
+/** Everything that `npm test` runs, and the generated requests of `npm run soak`. */
+const testFiles = [...globSync('test/**/*.test.ts', { cwd: root }), 'test/fuzz/fuzz.soak.ts'];
 
 const filesIn = (folder: string) => globSync('{openapi,prisma,src}/**/*.*', { cwd: folder }).sort();
 
@@ -71,11 +61,12 @@ async function addAsListed(folder: string): Promise<void> {
   }
 }
 
-test('with two new resources, every check and every test that they can affect passes', () =>
+test('with three new resources, every check and every test passes', () =>
   withCheckout(async (checkout) => {
     const { folder } = checkout;
     await addAsListed(folder);
     await expect(add(folder, ...FULL)).rejects.toThrow('These files exist, and nothing was written.');
+    await add(folder, ...REFERRING);
     await add(folder, ...SMALL);
     // `npm test` also does this before the tests.
     for (const script of ['scripts/generate/main.ts', 'scripts/docs/main.ts']) {
@@ -86,8 +77,7 @@ test('with two new resources, every check and every test that they can affect pa
       const { isFine, printed } = await judge(checkout, check);
       if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
     }
-    const affected = testFiles.filter((file) => !isLeftOut(file));
-    const failures = await listFailures(checkout, affected, { isParallel: true });
+    const failures = await listFailures(checkout, testFiles, { isParallel: true });
     // A fault of the resource fails always. `npm test` proves the tests by themselves and beside others.
     const failed = [...new Set(failures.map(({ file }) => file))];
     const confirmed = failed.length === 0 ? [] : await listFailures(checkout, failed);

@@ -13,26 +13,26 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     ['sheep', 'The singular of "sheep" is not known. Add it: --singular WORD'],
     ['classes', 'The singular "class" is a reserved word of JavaScript. Choose another one: --singular WORD'],
   ])('the name %s', (plural, message) => {
-    expect(() => resourceOf({ ...given, plural, hasEvents: false })).toThrow(message);
+    expect(() => resourceOf({ ...given, plural, hasEvents: false, ownId: undefined })).toThrow(message);
   });
 
   test.each([
     ['list,create,get,merge', '"merge" is not known. Use some of: list,create,get,update,delete'],
     ['list,get', 'Every resource has list, create and get. Add: create'],
   ])('--operations %s', (operations, message) => {
-    expect(() => resourceOf({ ...given, operations, hasEvents: false })).toThrow(
+    expect(() => resourceOf({ ...given, operations, hasEvents: false, ownId: undefined })).toThrow(
       `--operations ${operations}: ${message}`,
     );
   });
 
   test('--events without all operations', () => {
-    expect(() => resourceOf({ ...given, operations: 'list,create,get', hasEvents: true })).toThrow(
+    expect(() => resourceOf({ ...given, operations: 'list,create,get', hasEvents: true, ownId: undefined })).toThrow(
       '--events: Only a resource with update and delete has events.',
     );
   });
 
   test.each([
-    ['name', '"" is not a type. Use one of: string, uri'],
+    ['name', '"" is not a type. Use one of: string, uri, date-time'],
     ['isActive:boolean', 'The name "isActive" must consist of lower-case words'],
     ['created_at:string', '"created_at" has a meaning of its own in Charter. Choose another name.'],
     ['time_of_write:string', '"time_of_write" has a meaning of its own in Charter. Choose another name.'],
@@ -64,7 +64,7 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     [['name:string', 'name:string'], '--field name: This name is used twice.'],
     [['name:string:nullable', 'is_open:boolean:default=true'], 'At least one field must be required'],
   ])('the fields %j', (fields, message) => {
-    expect(() => resourceOf({ ...given, fields, hasEvents: false })).toThrow(message);
+    expect(() => resourceOf({ ...given, fields, hasEvents: false, ownId: undefined })).toThrow(message);
   });
 });
 

@@ -1,6 +1,6 @@
 // The resources of the contract: how a row of each is created is derived from the document, so that the tests of all operations
 // cover a new resource without a change.
-import { firstExample, isObject } from '../../../src/contract/document.ts';
+import { firstExample, isObject, type Schema } from '../../../src/contract/document.ts';
 import type { Client } from '../clients/client.ts';
 import { type Operation, operations } from './contract.ts';
 
@@ -55,7 +55,11 @@ export function referredBy(name: string): Resource | undefined {
 /** The fields of the operation's body that refer to rows, and the resources of these rows. */
 export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [string, Resource][] {
   const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
-  return Object.keys(properties).flatMap((field): [string, Resource][] => {
+  // The changes of a batch have the bodies of other operations.
+  const changes: readonly Schema[] = [Object(Object(properties['changes']).items).oneOf ?? []].flat();
+  const bodies = changes.map((change) => Object(Object(change.properties)['body']).properties ?? {});
+  const names = [properties, ...bodies].flatMap((each) => Object.keys(each));
+  return [...new Set(names)].flatMap((field): [string, Resource][] => {
     const referred = referredBy(field);
     return referred === undefined ? [] : [[field, referred]];
   });
@@ -104,11 +108,15 @@ export async function createItem(client: Client, operation: Pick<Operation, 'pat
   return added.id;
 }
 
-/** The body with existing ids in place of the example's. */
+/** The body with existing ids in place of the example's, in the changes of a batch, too. */
 export function withReferences(body: unknown, references: References): unknown {
+  if (Array.isArray(body)) return body.map((item) => withReferences(item, references));
   if (!isObject(body)) return body;
-  const own = Object.entries(references).filter(([name]) => Object.hasOwn(body, name));
-  return { ...body, ...Object.fromEntries(own) };
+  const members = Object.entries(body).map(([name, value]) => [
+    name,
+    references[name] ?? withReferences(value, references),
+  ]);
+  return Object.fromEntries(members);
 }
 
 /** Everything that the API returns for the organization of the client, as text. */
