@@ -56,7 +56,7 @@ const BRANCHES = defineTable<Branch, Omit<ContentOf<Branch>, 'archived_at'>>({
   setByOperations: { archived_at: null },
   unique: ['code'],
   ownId: 'code',
-  references: { parent_program_id: 'parent program' },
+  references: { parent_program_id: 'parent_programs' },
   maxEntries: { labels: 3 },
 });
 
@@ -216,6 +216,18 @@ test.each([
   },
 );
 
+test('an id in upper case and an instant with an offset are shown from the first response on as they are stored', async () => {
+  const context = await contextOf(await createTenant(db));
+  const { id } = await createRow(context, PARENT_PROGRAMS, { content: PROGRAM, ...ONCE });
+  const given = { ...BRANCH, parent_program_id: id.toUpperCase(), opens_at: '2026-01-31T23:30:00+05:30' };
+  const shown = { parent_program_id: id, opens_at: '2026-01-31T18:00:00.000Z' };
+  const { row } = await upsertRow(context, BRANCHES, { content: given, precondition: ANY });
+  expect(row).toMatchObject(shown);
+  const { opens_at } = given;
+  expect(await updateRow(context, BRANCHES, { id: row.id, patch: { opens_at }, precondition: ANY })).toEqual(row);
+  expect((await getRow(db, context.caller.scope, BRANCHES, row.id)).row).toEqual(row);
+});
+
 test.each([undefined, 'key'])(
   'a reference to a row of another organization is refused like one to no row, with the idempotency key %s',
   async (idempotencyKey) => {
@@ -236,6 +248,8 @@ test.each([undefined, 'key'])(
     const created = await createRow(ours, BRANCHES, { content: branch, ...ONCE, idempotencyKey });
     expect(created).toMatchObject(branch);
     const patch = { parent_program_id: foreign.id };
+    const replacing = { content: { ...branch, ...patch }, precondition: ANY };
+    await expect(upsertRow(ours, BRANCHES, replacing)).rejects.toMatchObject({ code: 'invalid' });
     await expect(updateRow(ours, BRANCHES, { id: created.id, patch, precondition: ANY })).rejects.toMatchObject({
       code: 'invalid',
       fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
