@@ -40,8 +40,16 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
   return inOrder(issues.map((issue) => problemOf(issue, folder)));
 }
 
-function problemOf({ text, uri = '', row, col, suggestions = [], isFlagged }: Issue, folder: string): Problem {
+/** An encoded value, such as a signature in base64: a long run of letters and digits without a space. */
+const CODE = /^(?=.*\d)(?=.*[A-Z])(?=.*[a-z])\S{16,}$/;
+
+function problemOf({ text, uri = '', row, col, line, suggestions = [], isFlagged }: Issue, folder: string): Problem {
   const file = relative(folder, fileURLToPath(uri));
+  const run = `${/\S*$/.exec(line.text.slice(0, col - 1))?.[0]}${/^\S*/.exec(line.text.slice(col - 1))?.[0]}`;
+  if (CODE.test(run)) {
+    const remedy = 'If it is a code and no word, put it in quotation marks in YAML, and in backticks in Markdown.';
+    return { file, line: row, column: col, message: `"${text}" is not in the dictionary.`, remedy, rule: 'spelling' };
+  }
   const [first] = suggestions;
   const suggestion = first === undefined ? '' : `Did you mean "${first}"? `;
   const remedy = isFlagged === true ? suggestion.trim() : `${suggestion}If the spelling is right, add it to ${WORDS}.`;

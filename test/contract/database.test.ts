@@ -210,6 +210,32 @@ function namesIn(text: string): string[] {
   return text.match(/\b[a-z_]+:(read|write)\b/g) ?? [];
 }
 
+// Lists have the order of the definition, events that of the columns in PostgreSQL, and the mock that of the contract.
+test.each(resources)(
+  'the fields of $path have the same order in the contract, in its table and in PostgreSQL',
+  async (resource) => {
+    const { rows: inTable } = await database.db.pool.query<{ name: string }>(
+      `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
+      [resource.table],
+    );
+    const ofRow = (names: readonly string[]) =>
+      names.filter((name) => !['organization_id', 'created_at', 'updated_at'].includes(name)).join(', ');
+    const table = Object.values(EVENT_TABLES).find(({ name }) => name === resource.table);
+    const contract = ofRow(propertiesOf(schemaCreatedAt(resource.path)).map(([name]) => name));
+    const orders = {
+      PostgreSQL: ofRow(inTable.map(({ name }) => name)),
+      ...(table && { definition: ofRow(['id', ...Object.keys(table.columns)]) }),
+    };
+    const differing = Object.entries(orders).filter(([, order]) => order !== contract);
+    expect(
+      differing.map(
+        ([where, order]) =>
+          `${where}: ${order}. The contract: ${contract}. A new column stands last in PostgreSQL, so its field stands last before created_at.`,
+      ),
+    ).toEqual([]);
+  },
+);
+
 // A column that the triggers do not know would be shown as null in every event, as if the event were older than the column.
 test.each(Object.entries(EVENT_TABLES))(
   'an event of a %s has every column of its table',

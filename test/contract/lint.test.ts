@@ -395,6 +395,17 @@ test('a misspelt word in a page or in the contract is reported with its place, e
   ]);
 });
 
+test('the remedy for a code that is no word is to mark it as one', async () => {
+  const code = 'v1,X+zrZv/IbzjZUnhsbWlsecLbwjndTpG0ZynXOif7V+k=';
+  await writeFile(join(folder, 'Signature.yaml'), `value: ${code}\nexamples: ["${code}"]\n`);
+  await writeFile(join(folder, 'signature.md'), `# One\n\n${code}\n\n\`${code}\`\n`);
+  const problems = await lintSpelling(['Signature.yaml', 'signature.md'], folder);
+  expect(new Set(problems.map(({ file, line }) => `${file}:${line}`))).toEqual(
+    new Set(['Signature.yaml:1', 'signature.md:3']),
+  );
+  for (const { remedy } of problems) expect(remedy).toMatch(/^If it is a code and no word, put it in quotation marks/);
+});
+
 test('the project dictionary is sorted and has no duplicates', async () => {
   const words = (await readFile(join(LINT, 'words.txt'), 'utf8')).trimEnd().split('\n');
   expect(words).toEqual([...new Set(words)].sort());

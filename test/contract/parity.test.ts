@@ -104,12 +104,22 @@ function isIndependent(operation: Operation, { status, body }: Reply): boolean {
   return status === Math.min(...successesOf(operation));
 }
 
+const REORDERED = `
+    The members are the same, in another order. A new column stands last in its table, so its field stands last before created_at in
+    the contract's schema and examples, and in the columns of src/store/resources/tables/.`;
+
+/** The same text for the same members in any order. A body is a text within the text, so the characters are compared. */
+function sortedMembersOf(text: string): string {
+  return [...text].toSorted().join('');
+}
+
 /** The first difference of the texts; `null` if they are equal. */
 function firstDifference(ofServer: string, ofMock: string): string | null {
   if (ofServer === ofMock) return null;
   const start = [...ofServer].findIndex((character, i) => character !== ofMock[i]);
   const [one, other] = [ofServer, ofMock].map((text) => text.slice(Math.max(0, start - 60), start + 60));
-  return `\n    server …${one}…\n    mock   …${other}…`;
+  const areReordered = sortedMembersOf(ofServer) === sortedMembersOf(ofMock);
+  return `\n    server …${one}…\n    mock   …${other}…${areReordered ? REORDERED : ''}`;
 }
 
 type Compared = { readonly whole: string[]; readonly kept: string[]; readonly statuses: Set<string>; count: number };
