@@ -27,7 +27,7 @@ import { listKeysByHash } from '../store/unscoped/keys.ts';
 import type { KeyUses, ScopedKeyId, UseRecorder } from '../traffic/last-used.ts';
 import { coalesceLookUps, type LookUpOptions } from '../traffic/look-ups.ts';
 
-/** Looks a key up by its SHA-256 in hexadecimal. Returns `null` for an unknown key. */
+/** Finds a key by the hexadecimal SHA-256 of its text. Returns `null` for an unknown key. */
 export type FindKey = (hash: string) => Promise<KeyRecord | null>;
 
 type FindOptions = { readonly findKey: FindKey; readonly now: () => Date; readonly keyUses: KeyUses };
@@ -45,23 +45,23 @@ export function createFindKey(
 const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-/** Returns the hash by which a key is looked up. Throws unless the text is a key of this environment. */
+/** Returns the SHA-256 of the key, by which it is looked up. Throws unless the text is a well-formed key of this environment. */
 export function parseKeyHash(key: string, environment: Environment): string {
   requireFormat(key, environment);
   return hashKey(key);
 }
 
-/** A key that is in the database. It may have ended. */
+/** A key that exists in the database, but may have expired or been rotated or revoked. */
 export type KnownKey = {
   readonly record: KeyRecord;
   readonly at: Date;
   readonly use: UseRecorder;
 };
 
-/** A key that has not ended. Its organization may be suspended. */
+/** A key that is active. Its organization may be suspended. */
 export type AcceptedKey = KnownKey & { readonly permissions: readonly Permission[] };
 
-/** Throws "unauthenticated" if no key has this hash. */
+/** Finds the key with this hash. Throws "unauthenticated" if there is none. */
 export async function getKnownKey(hash: string, { findKey, now, keyUses }: FindOptions): Promise<KnownKey> {
   const record = await findKey(hash);
   if (record === null) throw unknownKey();
@@ -69,12 +69,15 @@ export async function getKnownKey(hash: string, { findKey, now, keyUses }: FindO
   return { record, at, use: keyUses.of(record, at) };
 }
 
-/** Throws if the key has ended. The message says why, because the client has the whole key. */
+/**
+ * Returns the key with its permissions. Throws if the key is no longer active; the message says why, because the client has the
+ * whole key.
+ */
 export function acceptKey({ record, at, use }: KnownKey): AcceptedKey {
   return { record, at, use, permissions: permissionsOfActive(record, { at, use, integration: record.integration }) };
 }
 
-/** Records the use of an accepted key, and returns its caller. Throws if the organization is suspended or moving. */
+/** Records the use of an accepted key, and returns the caller. Throws if the organization is suspended or moving. */
 export function admitCaller(
   { record, permissions, at, use }: AcceptedKey,
   clientAddress: Caller['clientAddress'],
@@ -96,8 +99,8 @@ export function admitCaller(
 }
 
 /**
- * Throws unless the key may be used from this address, in the form that addressIn returns. The message names the address, because a
- * proxy may have changed it, but not the list.
+ * Throws unless the key may be used from this address, which addressIn has normalized. The message contains the client's address,
+ * because a proxy may have changed it, but does not contain the list of allowed addresses.
  */
 export function requireAllowedAddress(
   { allowedAddresses }: Pick<JudgedKey, 'allowedAddresses'>,
@@ -110,7 +113,7 @@ export function requireAllowedAddress(
   );
 }
 
-/** Throws if the key is not active at that time. */
+/** Returns the permissions of the key. Throws if the key is not active at the time `at`. */
 function permissionsOfActive(
   state: JudgedKey,
   { at, use, integration }: Pick<KnownKey, 'at' | 'use'> & Pick<KeyRecord, 'integration'>,
@@ -130,15 +133,15 @@ function requireServed(state: OrganizationState): void {
   throw new ForbiddenError(`The organization ${state.organizationName} is suspended. Contact support.`);
 }
 
-/** Throws unless a key has one of the permissions that suffice. If none is listed, none is needed. */
+/** Throws unless the key has at least one of the `sufficient` permissions. If that list is empty, every key is accepted. */
 export function requirePermission(permissions: readonly string[], sufficient: readonly string[]): void {
   if (sufficient.length > 0 && !sufficient.some((each) => permissions.includes(each)))
     throw new ForbiddenError(`This API key lacks the permission ${sufficient.join(' or ')}.`, sufficient[0]);
 }
 
 /**
- * Throws the error of a key that was accepted with the head of the request, but may no longer write. It is the error that a request
- * sent now would get.
+ * Throws the error for a key that was accepted when the head of the request arrived, but may no longer write. It is the error
+ * that a request sent now would get.
  */
 export function rejectWriter(
   { scope, keyId, integration, clientAddress }: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>,
@@ -154,13 +157,14 @@ export function rejectWriter(
 }
 
 /**
- * Records that a request with the key was refused because the key expired at `expiresAt`. Call it before the response is sent.
+ * Records that a request with the key was refused because the key expired at `expiresAt`. Await it before the response is sent.
  */
 export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
 
 /**
- * Has a key that was refused as expired never accepted again, even if a clock is set back. This takes one statement in the life of
- * a key, which concurrent requests with the key share, and another one if an operator sets a later expiry.
+ * Returns a function that records an expiry, so that a key that was once refused as expired is never accepted again, even if a
+ * clock is set back. Each key needs one SQL statement, which concurrent requests share, and another one if an operator sets a
+ * later expiry.
  */
 export function createRecordExpiry(db: Database): RecordExpiry {
   const inFlight = new Map<string, Promise<void>>();
@@ -176,8 +180,8 @@ export function createRecordExpiry(db: Database): RecordExpiry {
 }
 
 /**
- * The error for a key that is not known. The key of an organization that has moved is in another cell than it names, so that cell
- * is only a hint.
+ * Returns the error for a key that is not in the database. If the key names another cell, the message mentions that cell. This is
+ * only a hint, because the keys of an organization that has moved still name its former cell.
  */
 export function unknownKeyIn(cell: string | null, key: string): UnauthenticatedError {
   const format = inspectKey(key);

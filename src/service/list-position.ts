@@ -1,14 +1,17 @@
 import { isId } from '../domain/text.ts';
 import type { Edge } from '../store/sql/lists.ts';
 
-// A position is where a page of a list begins, encoded for the URL of the page. It is not secret: an edited position shows no more
-// than the list itself, and an invalid one shows the first page.
+// A position is the place in a list where a page begins, encoded for the page's URL. It need not be secret: an edited position
+// shows only rows of the same list, and an invalid position shows the first page.
 
 export function encodePosition(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Splits a position into its last part, which is an id, and the parts before it. Returns `null` if it is missing or invalid. */
+/**
+ * Splits an encoded position into its last part, which is an id, and the parts before. Returns `null` if the position is missing
+ * or invalid.
+ */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
   const parts = text === null ? null : parseParts(text);
   const id = parts?.at(-1) ?? '';
@@ -18,7 +21,7 @@ export function decodePosition(text: string | null): { readonly parts: readonly 
 function parseParts(text: string): readonly string[] | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    // PostgreSQL's text cannot hold NUL.
+    // A text with a NUL character is refused, because PostgreSQL cannot store one.
     const isTexts = (list: readonly unknown[]): list is readonly string[] =>
       list.every((part) => typeof part === 'string' && !part.includes('\0'));
     return Array.isArray(value) && isTexts(value) ? value : null;
@@ -27,17 +30,19 @@ function parseParts(text: string): readonly string[] | null {
   }
 }
 
-/** Years of four digits only, because PostgreSQL supports fewer years than a Date. */
+/** A timestamp in ISO 8601 with a year of four digits, because PostgreSQL supports a smaller range of years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-/** Returns `undefined` if the text is not an instant. */
+/** Returns the time of a timestamp in ISO 8601, or `undefined` if the text is not one. */
 export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;
 }
 
 type Window<Position> = {
-  /** The page starts after the one position, or ends before the other. If both are `null`, it is the first page. */
+  /**
+   * The page starts after the position `after`, or ends before the position `before`. If both are `null`, it is the first page.
+   */
   readonly after: Position | null;
   readonly before: Position | null;
   readonly size: number;
@@ -45,15 +50,15 @@ type Window<Position> = {
 
 type ListPage<Row> = {
   readonly rows: readonly Row[];
-  /** `before` of the previous page, encoded; `null` on the first page. */
+  /** The encoded `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page, encoded; `null` on the last page. */
+  /** The encoded `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
 /**
- * Reads a page of a list. `read` returns at most `limit` rows next to an edge, in the order of the list, or its first rows if the
- * edge is `null`. `encode` returns the position of a row.
+ * Reads a page of a list. `read` returns at most `limit` rows next to a position, in the order of the list, or the first rows of
+ * the list if the position is `null`. `encode` returns the position of a row.
  */
 export async function readListPage<Row, Position extends object>(
   { after, before, size }: Window<Position>,
@@ -61,7 +66,8 @@ export async function readListPage<Row, Position extends object>(
   encode: (row: Row) => string,
 ): Promise<ListPage<Row>> {
   const earlier = before === null ? [] : await read({ ...before, side: 'before' }, size + 1);
-  // With fewer rows, the page is the first one. It is then read from the start of the list, so that it is full.
+  // If there are too few rows before the position, the page is the first one. It is then read again from the start of the list,
+  // so that it is full.
   const isMiddle = earlier.length > size;
   const start = before === null ? after : null;
   const found = isMiddle ? [] : await read(start === null ? null : { ...start, side: 'after' }, size + 1);
@@ -74,7 +80,7 @@ export async function readListPage<Row, Position extends object>(
   };
 }
 
-/** The position in a list that is ordered by id. Returns `null` if the text is not an id. */
+/** Returns the position in a list that is ordered by id, or `null` if the text is not an id. */
 export function positionOfId(id: string | null): { readonly id: string } | null {
   return id !== null && isId(id) ? { id } : null;
 }

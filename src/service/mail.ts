@@ -4,7 +4,7 @@ import { listAdministrators } from '../store/people/user-lists.ts';
 import type { Database } from '../store/sql/database.ts';
 
 export type Mail = {
-  /** The Message-ID of a mail that may be sent twice, by which a mail program recognizes the second one. */
+  /** The Message-ID of a mail that may be sent twice, by which a mail program recognizes the duplicate. */
   readonly id?: string;
   readonly to: { readonly name: string; readonly address: string };
   readonly subject: string;
@@ -14,15 +14,15 @@ export type Mail = {
 type Administrators = Awaited<ReturnType<typeof listAdministrators>>;
 type Letter = { readonly subject: string; readonly paragraphs: readonly string[] };
 
-/** A mail to a person. */
+/** Returns a mail to a person, with a greeting. */
 export function mailOf({ name, email }: { name: string; email: string }, { subject, paragraphs }: Letter): Mail {
   const text = [`Hello ${name},`, ...paragraphs].join('\n\n');
   return { to: { name, address: email }, subject, text: `${text}\n` };
 }
 
 /**
- * Mails the active administrators in the background, where mail is configured. Call it once the transaction with the event that
- * they learn of has committed.
+ * Sends a mail to each active administrator in the background, if an SMTP server is configured. Call it only after the
+ * transaction that recorded the event of the mail has committed.
  */
 export function mailAdministrators(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
@@ -38,20 +38,20 @@ export function mailAdministrators(
 }
 
 export type MailConfig = {
-  /** smtp:// or smtps://, with user and password if the server needs them. */
+  /** The URL of the SMTP server, with the scheme smtp: or smtps:, and with user and password if the server needs them. */
   readonly smtpUrl: string;
   /** The sender, such as "Charter <charter@example.org>". */
   readonly mailFrom: string;
 };
 
 export type Outbox = {
-  /** Whether an SMTP server is configured. Without one, a link is shown to the person who made it. */
+  /** Whether an SMTP server is configured. Without one, a link is shown to the person who created it. */
   readonly canSend: boolean;
-  /** Throws if the SMTP server does not accept the mail. Does nothing if none is configured. */
+  /** Sends the mail. Throws if the SMTP server does not accept it. Does nothing if no server is configured. */
   send(mail: Mail): Promise<void>;
-  /** Sends the mail in the background; a failure goes to `onFailure`. */
+  /** Sends the mail in the background, and passes a failure to `onFailure`. */
   post(mail: Mail): void;
-  /** Runs work in the background, so that the time of a response does not depend on it. */
+  /** Runs work in the background, so that the response time does not depend on it. */
   later(work: () => Promise<void>): void;
   /** Resolves when no background work is left. Await it before the database is closed. */
   settle(): Promise<void>;
@@ -59,7 +59,7 @@ export type Outbox = {
 
 const SMTP_TIMEOUT_MS = 10_000;
 
-/** `onFailure` gets only the error: the mail contains a link, which must not be logged. */
+/** Creates an outbox. `onFailure` gets the error but not the mail, because mails contain links, which must not be logged. */
 export function createOutbox(config: MailConfig | null, onFailure: (error: unknown) => void): Outbox {
   let transport: Promise<Transporter> | undefined;
   const inBackground = new Set<Promise<void>>();
@@ -87,12 +87,15 @@ export function createOutbox(config: MailConfig | null, onFailure: (error: unkno
   return outbox;
 }
 
-/** The domain of the sender: "example.org" of "Charter <charter@example.org>". */
+/** Returns the domain of the sender, such as "example.org" for "Charter <charter@example.org>". */
 function domainOf(mailFrom: string): string {
   return /@([^\s>]+)/.exec(mailFrom)?.[1] ?? 'localhost';
 }
 
-/** Loads nodemailer when the first mail is sent. It would take a twentieth of the start, and many servers send no mail. */
+/**
+ * Loads nodemailer when the first mail is sent, because it would take a twentieth of the startup time, and many servers send no
+ * mail.
+ */
 async function createTransport({ smtpUrl, mailFrom }: MailConfig): Promise<Transporter> {
   const nodemailer = await import('nodemailer');
   return nodemailer.createTransport(

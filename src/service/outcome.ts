@@ -6,27 +6,34 @@ import { type AuditEvent, recordAudit } from '../store/audit/audit.ts';
 import { claimIdempotencyKey } from '../store/resources/idempotency-keys.ts';
 import { type Database, type Transaction, transaction } from '../store/sql/database.ts';
 
-// An action of the dashboard returns its outcome as a tagged union: success, or one of these refusals, which each page shows in its
-// own way. Errors that all pages show in the same way are thrown: a DomainError "forbidden" or "not_found", a bug, an outage.
+// An action of the dashboard returns its outcome as a tagged union: success, or one of the following refusals, which each page
+// shows in its own way. Errors that all pages show in the same way are thrown: a DomainError "forbidden" or "not_found", a bug,
+// an outage.
 
-/** Some fields break the rules. The page shows the form again. */
+/** The refusal of a form with invalid fields. The page shows the form again. */
 export type Invalid = { readonly kind: 'invalid'; readonly message: string; readonly fields: FieldErrors };
-/** The data no longer allow the action; the message says why and what to do. */
+/** The refusal of an action that the current data do not allow. The message says why and what to do. */
 export type Conflict = { readonly kind: 'conflict'; readonly message: string };
-/** The holder has another key with this name. */
+/** The refusal of a name that another key of the holder has. */
 export type NameTaken = { readonly kind: 'name-taken'; readonly message: string };
-/** The holder is deactivated, the organization is suspended, or the actor's role does not allow the action. */
+/**
+ * The refusal of a key action because the holder is deactivated, the organization is suspended, or the actor's role does not
+ * allow it.
+ */
 export type KeyRefused = { readonly kind: 'refused'; readonly reason: KeyRefusal; readonly message: string };
 /** Why the keys of a holder cannot be created, rotated, renamed, restricted or moved. */
 export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
 /**
- * The new list of addresses locks out these networks, from which the key was used within the last day, and the actor has not
- * agreed to that.
+ * The refusal of a list of addresses that locks out these networks. The key was used from them within the last day, and the actor
+ * has not agreed to lock them out.
  */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
-/** The form was sent before, and its action was done then. */
+/** The refusal of a form that was sent before. Its action was done then. */
 export type AlreadySent = { readonly kind: 'already-sent' };
-/** There were too many attempts. The next one is judged after `retryAfterSeconds`, which is at least 1. */
+/**
+ * The refusal of an attempt because there were too many. A new attempt is possible after `retryAfterSeconds`, which is at least
+ * 1.
+ */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
 
 export type Refusal = Invalid | Conflict | NameTaken | KeyRefused | LocksOut | AlreadySent | RateLimited;
@@ -37,7 +44,7 @@ export const ALREADY_SENT: AlreadySent = { kind: 'already-sent' };
 export type Done = { readonly kind: 'done' };
 export const DONE: Done = { kind: 'done' };
 
-/** Whether an outcome commits the transaction of its action. */
+/** Whether each kind of outcome commits the transaction of the action. */
 const IS_COMMITTED = {
   done: true,
   issued: true,
@@ -60,8 +67,8 @@ const IS_COMMITTED = {
 type Outcome = { readonly kind: keyof typeof IS_COMMITTED };
 
 /**
- * Runs an action in one transaction. A refusal that it returns rolls the transaction back, so that the form can be corrected
- * and sent again.
+ * Runs an action in one transaction. Rolls the transaction back if the action returns a refusal, so that the form can be
+ * corrected and sent again.
  */
 export async function runAction<O extends Outcome>(db: Database, action: (tx: Transaction) => Promise<O>): Promise<O> {
   const refused: { outcome?: O } = {};
@@ -78,7 +85,7 @@ export async function runAction<O extends Outcome>(db: Database, action: (tx: Tr
   }
 }
 
-/** Records what the actor, or an operator, has done, in the transaction of the action. */
+/** Records an act of the actor, or of an operator, in the audit log, in the transaction of the action. */
 export async function recordAct(
   tx: Transaction,
   actor: ActorOrOperator,
@@ -104,12 +111,18 @@ export function conflict(message: string): Conflict {
   return { kind: 'conflict', message };
 }
 
-/** A refusal of one field. The message follows the label of the field: "must be ...". */
+/**
+ * Returns the refusal of one field. `message` completes a sentence that begins with the label of the field, such as "must be
+ * ...".
+ */
 export function invalid(field: string, message: string): Invalid {
   return { kind: 'invalid', message: `${field} ${message}`, fields: { [field]: [message] } };
 }
 
-/** Joins the mistakes of a form in one outcome, so that the page shows all of them at once. Of each field, the first one counts. */
+/**
+ * Joins the mistakes of a form in one outcome, so that the page shows all of them at once. If a field has several, the first is
+ * kept.
+ */
 export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {
   const fields: Record<string, readonly string[]> = {};
   for (const each of checked) {
@@ -120,7 +133,7 @@ export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'prove
   return { kind: 'invalid', message: message.join(' '), fields };
 }
 
-/** Returns the value that `read` makes of a form's text, or the DomainError "invalid" that it throws as an outcome. */
+/** Returns the value that `read` returns. If `read` throws a DomainError "invalid", returns the error as an outcome. */
 export function catchInvalid<T>(read: () => T): { readonly kind: 'valid'; readonly value: T } | Invalid {
   try {
     return { kind: 'valid', value: read() };
@@ -130,7 +143,7 @@ export function catchInvalid<T>(read: () => T): { readonly kind: 'valid'; readon
   }
 }
 
-/** Calls the parser of each field of a form. Returns their values, or all their mistakes as one outcome. */
+/** Calls the parser of each field of a form. Returns all parsed values, or all mistakes as one outcome. */
 export function parseEach<T extends object>(
   parsers: {
     readonly [Field in keyof T]: () => T[Field];
@@ -139,11 +152,11 @@ export function parseEach<T extends object>(
   const parsed = Object.entries<() => unknown>(parsers).map(([field, parse]) => [field, catchInvalid(parse)] as const);
   const values = parsed.flatMap(([field, each]) => (each.kind === 'valid' ? [[field, each.value] as const] : []));
   if (values.length < parsed.length) return joinInvalid(parsed.map(([, each]) => each));
-  // Every field has the value that its own parser returned.
+  // The type holds, because the value of each field is what the field's own parser returned.
   return { kind: 'valid', value: Object.fromEntries(values) as T };
 }
 
-/** Returns the success, or throws the refusal as a DomainError; for callers without a form, such as the admin command. */
+/** Returns the success, or throws the refusal as a DomainError. For callers that have no form, such as the admin command. */
 export function orThrow<Success extends Outcome>(outcome: Success | Refusal): Success {
   if (isRefusal(outcome)) throw errorOf(outcome);
   return outcome;
@@ -171,20 +184,24 @@ export function errorOf(refusal: Refusal): DomainError {
   }
 }
 
-/** A form whose action may be done only once, because it shows a secret such as a new key. */
+/** A form whose action may be done only once, because the action shows a secret such as a new key. */
 export type OneTimeForm = {
-  /** The random id that the dashboard gave the form. Without one, the action does not come from a form, and can be repeated. */
+  /**
+   * The random id that the dashboard gave the form. It is omitted if the action does not come from a form, and can then be
+   * repeated.
+   */
   readonly formId?: string | undefined;
 };
 
 /**
- * Claims the form for this transaction. Returns `false` if an earlier transaction with the form has committed. It must be the first
- * statement of the transaction, so that concurrent requests with one form wait for each other. A rollback gives the claim back.
+ * Claims the form for this transaction. Returns `false` if an earlier transaction with the same form has committed. Call it first
+ * in the transaction, so that concurrent requests with one form wait for each other. If the transaction rolls back, the form can
+ * be sent again.
  */
 export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {
   if (formId === undefined) return true;
-  // Claims are kept for 24 hours, longer than any session lasts. The API's idempotency keys share the table, but cannot name a
-  // form.
+  // Claims are kept for 24 hours, which is longer than any session lasts. They are stored in the table of the API's idempotency
+  // keys; no such key can equal the key of a form, which contains spaces.
   const claim = { key: `dashboard form ${formId}`, requestHash: createHash('sha256').update(formId).digest() };
   return (await claimIdempotencyKey(tx, scope, claim)).kind === 'claimed';
 }

@@ -1,26 +1,32 @@
-/** How far the clocks of a provider and of Charter may differ. */
+/** The largest difference between the clocks of a provider and of Charter that is tolerated. */
 export const CLOCK_SECONDS = 30;
 
-/** The request of a client library, which sends text only. */
+/** A request of a client library. Its body can only be text. */
 export type ProviderRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 };
 
-/** Sends a request that the rules for outgoing connections allow. Throws a ProviderUnreachableError. */
+/**
+ * Sends a request if the rules for outgoing connections allow it. Throws a ProviderUnreachableError otherwise, or if there is no
+ * response.
+ */
 export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
 
 /** How Charter reaches identity providers and DNS. */
 export type ProviderAccess = {
   readonly fetch: ProviderFetch;
-  /** The TXT records of a name; none if it does not exist. Throws if DNS fails. */
+  /** Returns the TXT records of a DNS name, or an empty array if the name does not exist. Throws if the DNS query fails. */
   readonly resolveTxt: (name: string) => Promise<string[]>;
   /** Whether providers may be reached by http://. */
   readonly allowHttp: boolean;
 };
 
-/** There was no response, or one that is too large. The message is shown to administrators, and names no address. */
+/**
+ * The provider sent no response, or one that is too large. The message is shown to administrators, and must not contain an
+ * address.
+ */
 export class ProviderUnreachableError extends Error {
   constructor(words: string) {
     super(words);

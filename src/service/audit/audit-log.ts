@@ -11,9 +11,9 @@ import { positionOfId, readListPage } from '../list-position.ts';
 
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
-  /** `before` of the previous page, with newer events; `null` on the first page. */
+  /** The `before` parameter of the previous page, which has newer events; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page, with older events; `null` on the last page. */
+  /** The `after` parameter of the next page, which has older events; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -21,8 +21,8 @@ const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 1000;
 
 /**
- * Lists the events for an administrator, the latest first. Returns no events if the id of a user or key in the filters is not a
- * UUID. A position that is not a UUID is ignored.
+ * Lists the audit events that match the filters, the latest first, for an administrator. Returns no events if the id of a user or
+ * key in the filters is not a UUID. Ignores a position that is not a UUID.
  */
 export async function listAudit(
   db: Database,
@@ -35,7 +35,7 @@ export async function listAudit(
 
 export const MAX_COUNTED_EVENTS = 1000;
 
-/** Counts the events that match, for an administrator, up to MAX_COUNTED_EVENTS + 1. */
+/** Counts the audit events that match the filters, for an administrator. Stops counting at MAX_COUNTED_EVENTS + 1. */
 export async function countAudit(db: Database, actor: Actor, filters: AuditFilters = {}): Promise<number> {
   requireRight(actor, 'govern');
   return hasIdsOnly(filters) ? countAuditEvents(db, actor.scope, { ...filters, most: MAX_COUNTED_EVENTS + 1 }) : 0;
@@ -45,11 +45,11 @@ function hasIdsOnly({ userIds = [], keyIds = [] }: AuditFilters): boolean {
   return [...userIds, ...keyIds].every((id) => isId(id));
 }
 
-/** How many users and keys a filter of the log may match. Each of them costs one or two scans of an index. */
+/** The most users and keys that a search of the log may match. Each of them costs one or two index scans. */
 export const MAX_AUDITED_USERS = 20;
 export const MAX_AUDITED_KEYS = 200;
 
-/** Returns the users whose name or e-mail contains the text, or `null` if there are more than MAX_AUDITED_USERS. */
+/** Returns the ids of the users whose name or e-mail contains the text, or `null` if there are more than MAX_AUDITED_USERS. */
 export async function findAuditedUsers(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
   const found = await listMatchingUsers(db, actor.scope, {
@@ -61,14 +61,14 @@ export async function findAuditedUsers(db: Database, actor: Actor, text: string)
   return (whole.length > 0 ? whole : found).map(({ id }) => id);
 }
 
-/** Returns the keys whose name or prefix contains the text, or `null` if there are more than MAX_AUDITED_KEYS. */
+/** Returns the ids of the keys whose name or prefix contains the text, or `null` if there are more than MAX_AUDITED_KEYS. */
 export async function findAuditedKeys(db: Database, actor: Actor, text: string): Promise<readonly string[] | null> {
   requireRight(actor, 'govern');
   const found = await listMatchingKeys(db, actor.scope, { text, limit: MAX_AUDITED_KEYS + 1 });
   return found.length > MAX_AUDITED_KEYS ? null : found;
 }
 
-/** Yields all events that match, the latest first, at most 1,000 at a time, so that memory stays bounded. */
+/** Yields all audit events that match the filters, the latest first, in chunks of at most 1,000, so that memory stays bounded. */
 export function exportAudit(
   db: Database,
   actor: Actor,
@@ -117,7 +117,10 @@ async function readPage(
   return { events, previous, next };
 }
 
-/** Describes the settings that have changed as "before -> after", for the detail of an audit event. An empty text is "none". */
+/**
+ * Returns the settings that have changed, each as "before -> after", for the detail of an audit event. An empty value is shown as
+ * "none".
+ */
 export function changesBetween(
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,

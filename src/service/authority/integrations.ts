@@ -8,8 +8,8 @@ import { lockParties } from './people.ts';
 import { requireRight } from './rights.ts';
 
 /**
- * Locks what the creation of an integration needs: the organization, the actor and the owner, who is `null` if no active user has
- * the e-mail. Throws "forbidden" unless the actor may manage integrations.
+ * Locks the rows that the creation of an integration depends on: the organization, the actor and the owner. Throws "forbidden"
+ * unless the actor may manage integrations.
  */
 export async function lockForCreation(tx: Transaction, actor: ActorOrOperator, { ownerEmail }: { ownerEmail: string }) {
   await lockOrganization(tx, actor.scope);
@@ -21,14 +21,15 @@ export async function lockForCreation(tx: Transaction, actor: ActorOrOperator, {
 
 export type LockedForChange = {
   readonly current: LockedUser;
-  /** `null` if no active user has the e-mail. */
+  /** The user who will own the integration; `null` if no active user has the e-mail. */
   readonly owner: LockedUser | null;
   readonly integration: LockedIntegration;
 };
 
 /**
- * Locks what a change of an integration needs: the organization, the actor, the integration and, if an e-mail is given, its next
- * owner. Throws "forbidden" unless the actor may manage integrations, and "not_found" if there is no such integration.
+ * Locks the rows that a change of an integration depends on: the organization, the actor, the integration and, if an e-mail is
+ * given, the next owner. Throws "forbidden" unless the actor may manage integrations, and "not_found" if there is no such
+ * integration.
  */
 export async function lockForChange(
   tx: Transaction,
@@ -48,7 +49,7 @@ function activePersonOf(holder: LockedHolder | undefined): LockedUser | null {
   return holder?.kind === 'person' && holder.deactivatedAt === null ? holder : null;
 }
 
-/** Returns the same error for an integration that does not exist and one of another organization. */
+/** Returns the same error for an integration that does not exist as for an integration of another organization. */
 export function noSuchIntegration(): DomainError {
   return new DomainError('not_found', 'There is no such integration.');
 }

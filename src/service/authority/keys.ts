@@ -27,14 +27,14 @@ export type KeyAuthority = {
   readonly policy: KeyPolicy;
   /** The limits that the operator has set for the organization. */
   readonly limits: OrganizationLimits;
-  /** `null` for an operator. */
+  /** The id of the user who acts; `null` for an operator. */
   readonly byUserId: string | null;
 };
 
 /**
- * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration, and locks both: a form that was
- * open during a demotion is refused. An action that ends or limits a key locks the organization, too. A concurrent write of the API
- * then waits for the action, or the action waits for the write.
+ * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration. Locks the actor and the
+ * holder, so that a form that was opened before a demotion is refused. An action that ends or limits a key locks the
+ * organization, too, so that it and concurrent API writes run one after the other.
  */
 export async function lockForKeyAction(
   tx: Transaction,
@@ -49,8 +49,9 @@ export async function lockForKeyAction(
 }
 
 /**
- * Decides whether the actor may revoke keys of a user or an integration. A revocation gives nobody a key, so it is allowed whatever
- * the state of the holder or the organization. It locks the organization, so that no write of the key is committed afterwards.
+ * Decides whether the actor may revoke keys of a user or an integration. A revocation gives nobody access, so it is allowed even
+ * if the holder is deactivated or the organization is suspended. Locks the organization, so that no API write with the key is
+ * committed afterwards.
  */
 export async function lockForRevocation(
   tx: Transaction,
@@ -62,10 +63,10 @@ export async function lockForRevocation(
 }
 
 type Locked = {
-  /** `null` for an operator. */
+  /** The actor; `null` for an operator. */
   readonly current: LockedUser | null;
   readonly holder: LockedHolder;
-  /** The users and integrations that exist, by id. */
+  /** The locked users and integrations that exist, by id. */
   readonly holders: ReadonlyMap<string, LockedHolder>;
   readonly organization: OrganizationRecord;
 };
@@ -80,10 +81,12 @@ async function lockActorAndHolder(
   const locked = locksOrganization ? await lockOrganization(tx, actor.scope) : null;
   const { current, holders } = await lockParties(tx, actor, [userId, ...also]);
   const organization = locked ?? (await getOrganization(tx, actor.scope));
-  // A moving organization is suspended, too, but only for a while, so its people are told to try again. Keys can still be revoked.
+  // An organization that is moving is also suspended, but only for a while, so its users are told to try again. Keys can still be
+  // revoked.
   if (action !== 'revoke' && organization.suspendedAt !== null && (await findMove(tx, actor.scope)) !== null)
     throw new MovingError();
-  // Without access to others' keys, the actor is refused whether or not the user exists, and so cannot probe for users.
+  // An actor without access to the keys of others gets the same refusal whether or not the user exists, so that nobody can probe
+  // for users.
   if (current !== null && current.id !== userId && holders.get(userId)?.ownerUserId !== current.id) {
     const mayTouch = action === 'revoke' ? mayRevokeKeysOfOthers(current.role) : maySeeKeysOfOthers(current.role);
     if (!mayTouch)
@@ -97,8 +100,8 @@ async function lockActorAndHolder(
 export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
 
 /**
- * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for both. The
- * organization is locked, as by every action that limits a key.
+ * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for both. Locks
+ * the organization, as every action that limits a key does.
  */
 export async function lockForMove(
   tx: Transaction,
@@ -118,28 +121,28 @@ export async function lockForMove(
 }
 
 /**
- * A user or an integration, and what the actor may do with its keys, for pages. An action decides again, from the rows that it
- * locks.
+ * A user or an integration, and what the actor may do with its keys. Pages use it to show or hide buttons; each action decides
+ * again, from the rows that it locks.
  */
 export type KeyAccess = {
   readonly holder: KeyHolder & Holder & { readonly role: Role };
   readonly policy: KeyPolicy;
   /** The limits that the operator has set for the organization. */
   readonly limits: OrganizationLimits;
-  /** `null` if the actor may create, rotate, rename, restrict and move keys. */
+  /** Why the actor may not create, rotate, rename, restrict or move keys; `null` if the actor may. */
   readonly refusal: KeyRefusal | null;
   readonly mayRevoke: boolean;
 };
 
 /**
- * Reads in one statement what the actor may do. Throws "forbidden" if the actor may not see these keys; the owner of an integration
- * may. Throws "not_found" if there is no such user or integration.
+ * Reads in one SQL query what the actor may do with the keys of a user or an integration. Throws "forbidden" if the actor may not
+ * see the keys, which the owner of an integration always may. Throws "not_found" if there is no such user or integration.
  */
 export async function getKeyAccess(db: Database, actor: Actor, userId: string): Promise<KeyAccess> {
   const isOwn = actor.userId === userId;
   const holder = isId(userId) ? await findKeyHolder(db, actor.scope, userId) : null;
   const isOwner = holder !== null && holder.ownerUserId === actor.userId;
-  // The actor is refused whether or not the user exists, so that nobody can probe for users.
+  // The actor gets the same refusal whether or not the user exists, so that nobody can probe for users.
   if (!isOwn && !isOwner) requireRight(actor, 'see keys of others');
   if (holder === null) throw noSuchUser();
   const { id, kind, name, email, role, deactivatedAt, ownerUserId } = holder;
@@ -155,26 +158,26 @@ export async function getKeyAccess(db: Database, actor: Actor, userId: string): 
   };
 }
 
-/** An action that shows a key or keeps it in use. A revocation has rules of its own (lockForRevocation). */
+/** An action that shows a key or keeps it in use. lockForRevocation has separate rules for revocations. */
 export type KeyAction = 'create' | 'rotate' | 'rename' | 'restrict' | 'move';
 
 export type KeyHolder = Pick<Holder, 'id' | 'kind' | 'name'> & {
   readonly role: Role;
   /** `null` if the user or the integration is active. */
   readonly deactivatedAt: Date | null;
-  /** The owner of an integration; `null` exactly for a person. */
+  /** The user who owns the integration; `null` if the holder is a person. */
   readonly ownerUserId: string | null;
 };
 
 type Situation = {
-  /** `null` for an operator, who is bound by neither role nor suspension. */
+  /** The actor; `null` for an operator, whom neither role nor suspension restricts. */
   readonly actor: { readonly id: string; readonly role: Role } | null;
   readonly holder: KeyHolder;
   readonly policy: Pick<KeyPolicy, 'membersMayCreateKeys'>;
   readonly isSuspended: boolean;
 };
 
-/** Why the actor may do none of the actions with keys of the holder; `null` if the actor may do all. */
+/** Returns why the actor may do none of the key actions for the holder, or `null` if the actor may do all of them. */
 export function checkKeyActions({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;
@@ -194,7 +197,7 @@ type Refused = {
   readonly action: KeyAction;
 };
 
-/** The refusal of an action, with the message that lists, pages and forms show. */
+/** Returns the refusal of an action, with the message that lists, pages and forms show. */
 export function keyRefusalOf(reason: KeyRefusal, refused: Refused): KeyRefused {
   return { kind: 'refused', reason, message: messageOf(reason, refused) };
 }

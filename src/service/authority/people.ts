@@ -21,16 +21,17 @@ import { checkBreakGlass } from './sign-in-ways.ts';
 type Parties<Current> = {
   /** The actor; `null` for an operator. */
   readonly current: Current;
-  /** The other users and integrations that exist, and the actor, by id. */
+  /** The actor, and the other locked users and integrations that exist, by id. */
   readonly holders: ReadonlyMap<string, LockedHolder>;
 };
 
 /**
- * Locks the rows of the actor, and of the users and integrations with these ids, by one statement until the transaction ends. The
- * roles that the action judges are therefore those at its commit. Throws "forbidden" if the actor was deactivated meanwhile.
+ * Locks the rows of the actor and of the users and integrations with these ids, in one SQL query, until the transaction ends. The
+ * action therefore judges the roles that are still valid when it commits. Throws "forbidden" if the actor has been deactivated
+ * meanwhile.
  *
- * Every action locks in this order, so that no two of them deadlock: the organization, if it needs it (lockOrganization), then these
- * rows, then all others.
+ * Every action locks in this order, so that no two actions deadlock: first the organization, if the action needs it
+ * (lockOrganization), then these rows, then all others.
  */
 export async function lockParties(tx: Transaction, actor: Actor, ids?: readonly string[]): Promise<Parties<LockedUser>>;
 export async function lockParties(
@@ -52,7 +53,7 @@ export async function lockParties(
   return { current, holders };
 }
 
-/** Locks the actor's row alone, as lockParties does. */
+/** Locks the actor's row, and no others, as lockParties does. */
 export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
   return (await lockParties(tx, actor)).current;
 }
@@ -65,7 +66,7 @@ export async function lockToGovern(tx: Transaction, actor: Actor, ids: readonly 
   return { organization, current, holders };
 }
 
-/** Locks the actor, a user and the rows of `also`. Throws "forbidden" unless the actor may manage the user. */
+/** Locks the actor, a user and the rows with the ids in `also`. Throws "forbidden" unless the actor may manage the user. */
 export async function lockToManage(
   tx: Transaction,
   actor: Actor,
@@ -73,7 +74,7 @@ export async function lockToManage(
   also: readonly string[] = [],
 ): Promise<{ readonly current: LockedUser; readonly target: LockedUser }> {
   const { current, holders } = await lockParties(tx, actor, [userId, ...also]);
-  // A role that manages nobody is refused whether or not the user exists, so it cannot probe for users.
+  // A role that may manage nobody gets the same refusal whether or not the user exists, so that nobody can probe for users.
   requireMayManage(current.role, 'viewer');
   const target = holders.get(userId);
   if (target?.kind !== 'person') throw noSuchUser();
@@ -81,7 +82,7 @@ export async function lockToManage(
   return { current, target };
 }
 
-/** Throws "forbidden" unless users with the one role may manage users with the other. */
+/** Throws "forbidden" unless a user with the role `actor` may manage users with the role `target`. */
 export function requireMayManage(actor: Role, target: Role): void {
   if (mayManage(actor, target)) return;
   throw new ForbiddenError(
@@ -91,17 +92,20 @@ export function requireMayManage(actor: Role, target: Role): void {
   );
 }
 
-/** Returns the same error for a user who does not exist and one of another organization, so that nobody can tell them apart. */
+/**
+ * Returns the same error for a user who does not exist as for a user of another organization, so that nobody can tell them apart.
+ */
 export function noSuchUser(): DomainError {
   return new DomainError('not_found', 'There is no such user.');
 }
 
-// An organization keeps an administrator who can sign in. The callers of the following checks have locked the organization, so that
-// two of them cannot rely on each other's administrator.
+// An organization must keep an administrator who can sign in. The callers of the following checks have locked the organization,
+// so that two concurrent actions cannot each rely on the administrator whom the other one removes.
 
 /**
- * Returns a refusal if the user must stay an active administrator: the last one who can sign in, or the break-glass administrator.
- * An administrator who cannot sign in, such as one who has not accepted an invitation, can be demoted and deactivated.
+ * Returns a refusal if the user must stay an active administrator, because no other administrator can sign in or because the user
+ * is the break-glass administrator. An administrator who cannot sign in, for example because the invitation was not accepted, can
+ * be demoted and deactivated.
  */
 export async function checkReplaceable(
   tx: Transaction,
@@ -114,7 +118,9 @@ export async function checkReplaceable(
     : checkBreakGlass(tx, scope, user);
 }
 
-/** Returns a refusal if the user is the last administrator who can sign in, and can do so by single sign-on only. */
+/**
+ * Returns a refusal if the user is the last administrator who can sign in, and single sign-on is the user's only way to do so.
+ */
 export async function checkUnlinking(
   tx: Transaction,
   scope: OrganizationScope,
@@ -126,7 +132,7 @@ export async function checkUnlinking(
   return conflict(`${lastOne(user)} ${REMEDY}`);
 }
 
-/** Returns a refusal if no administrator can sign in without the present connection for single sign-on. */
+/** Returns a refusal if no administrator could sign in without the current single sign-on connection. */
 export async function checkAdministratorWithoutProvider(
   tx: Transaction,
   scope: OrganizationScope,
@@ -137,7 +143,7 @@ export async function checkAdministratorWithoutProvider(
 
 const REMEDY = 'Set a password or add a passkey under My profile first.';
 
-/** Whether the user is an active administrator, and no other administrator can sign in. */
+/** Returns whether the user is an active administrator and no other administrator can sign in. */
 async function isLastAdministrator(tx: Transaction, scope: OrganizationScope, user: LockedUser): Promise<boolean> {
   if (user.role !== 'administrator' || user.deactivatedAt !== null) return false;
   return (await countAdministrators(tx, scope, { besides: user.id, withoutProvider: false })) === 0;
@@ -149,12 +155,15 @@ function lastOne({ email }: LockedUser): string {
 
 const REMOVED = 'An operator has removed the account for good. Invite the person to give them a new one.';
 
-/** The refusal of what would bring a user back whom an operator has removed for good; `null` for any other user. */
+/**
+ * Returns a refusal if an operator has removed the user for good, because such a user cannot come back; `null` for any other
+ * user.
+ */
 export function checkNotRemoved({ email }: Pick<LockedUser, 'email'>): Conflict | null {
   return isRemovedEmail(email) ? conflict(REMOVED) : null;
 }
 
-/** The refusal of what only active users need; `null` for an active user. */
+/** Returns a refusal unless the user is active. */
 export function checkActive(user: Pick<LockedUser, 'email' | 'deactivatedAt'>): Conflict | null {
   if (user.deactivatedAt === null) return null;
   return checkNotRemoved(user) ?? conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);

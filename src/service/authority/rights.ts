@@ -8,7 +8,7 @@ import {
   type Role,
 } from '../../domain/people/role.ts';
 
-/** The rights that depend on the role alone, and what a person without one is told. */
+/** The rights that depend on the role alone, and the message for a person who lacks the right. */
 const RIGHTS = {
   govern: {
     isOf: mayGovern,

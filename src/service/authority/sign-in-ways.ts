@@ -8,22 +8,25 @@ import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 import { PROVIDER_WAYS } from '../sign-in/ways.ts';
 
 /**
- * How a user may sign in: freely, by single sign-on alone, or, as the one administrator for emergencies, by a password although
- * everybody else may not.
+ * How a user may sign in. "free": by any means. "single-sign-on": at the identity provider only. "break-glass": the user is the
+ * one administrator who may still use a password, for emergencies, although everybody else must use single sign-on.
  */
 export type SignInWay = 'free' | 'single-sign-on' | 'break-glass';
 
-/** The user proved who they are, but the organization requires single sign-on. This may be told only after the proof. */
+/**
+ * The refusal of a user who has proved who they are, but whose organization requires single sign-on. It must not be shown before
+ * the proof.
+ */
 export type SingleSignOnRequired = {
   readonly kind: 'single-sign-on-required';
   readonly organizationId: string;
   readonly email: string;
 };
 
-/** Why a sign-in is refused, as the audit log says it. */
+/** The reason of a refused sign-in in the audit log. */
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
-/** How a user may sign in; `userId` is `null` for a person without an account. */
+/** Returns how a user may sign in. `userId` is `null` for a person without an account. */
 export async function getSignInWay(
   tx: Transaction,
   scope: OrganizationScope,
@@ -34,7 +37,10 @@ export async function getSignInWay(
   return enforcement.breakGlassUserId === userId ? 'break-glass' : 'single-sign-on';
 }
 
-/** Whether a user of the organization can sign in at the provider only; `userId` is `null` for a person who is to be invited. */
+/**
+ * Returns whether a user of the organization can sign in at the identity provider only. `userId` is `null` for a person who is
+ * about to be invited.
+ */
 export async function isSingleSignOnRequired(
   { prisma }: Database,
   { scope }: Actor,
@@ -44,11 +50,11 @@ export async function isSingleSignOnRequired(
 }
 
 export type OwnWaysIn = WaysIn & {
-  /** Whether a password is accepted, if there is one. */
+  /** Whether the user may sign in with a password, if the user has one. */
   readonly mayUsePassword: boolean;
 };
 
-/** The actor's own ways to sign in. */
+/** Returns the actor's own ways to sign in. */
 export async function getOwnWaysIn(db: Database, actor: Actor): Promise<OwnWaysIn> {
   const ways = await getWaysIn(db.prisma, actor.scope, actor.userId);
   return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };
@@ -58,7 +64,7 @@ export const NO_PASSWORD =
   'Your organization requires single sign-on, so you need no password and no second factor here.';
 
 /**
- * Returns a refusal if the user cannot sign in with a password, so that neither a password nor a second factor is set up in vain.
+ * Returns a refusal if the user may not sign in with a password, because a new password or second factor would then be useless.
  */
 export async function checkPasswordAllowed(
   tx: Transaction,
@@ -69,7 +75,7 @@ export async function checkPasswordAllowed(
   return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
-/** Returns a refusal if the provider could not admit a person with this e-mail, who is to be invited. */
+/** Returns a refusal if the identity provider could not admit a person with this e-mail, who is about to be invited. */
 export async function checkDomainOfEmail(
   tx: Transaction,
   scope: OrganizationScope,
@@ -92,7 +98,10 @@ export async function checkDomainOfUser(
   return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
 }
 
-/** Says why no provider could admit a person with this e-mail, and the remedy; `null` if there is no such reason. */
+/**
+ * Returns a message that says why no identity provider could admit a person with this e-mail, and what to do; `null` if a
+ * provider could.
+ */
 async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
   for (const way of PROVIDER_WAYS) {
     const reason = await way.explainForeignDomain(tx, scope, email);
@@ -101,7 +110,9 @@ async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, e
   return null;
 }
 
-/** Returns a refusal if the user is the break-glass administrator, who must stay one while single sign-on is required. */
+/**
+ * Returns a refusal if the user is the break-glass administrator, whom the organization needs while single sign-on is required.
+ */
 export async function checkBreakGlass(
   tx: Transaction,
   scope: OrganizationScope,
@@ -115,7 +126,7 @@ export async function checkBreakGlass(
     : null;
 }
 
-/** Whether a sign-in at a provider can change the role of a manager, a member or a viewer. */
+/** Returns whether a sign-in at an identity provider can change the role of a manager, a member or a viewer. */
 export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
   const answers = await Promise.all(PROVIDER_WAYS.map((way) => way.doRolesFollowGroups(prisma, scope)));
   return answers.includes(true);

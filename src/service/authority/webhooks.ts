@@ -7,14 +7,19 @@ import { type LockedWebhookEndpoint, lockWebhookEndpoint } from '../../store/web
 import { lockActor } from './people.ts';
 import { requireRight } from './rights.ts';
 
-/** The actor's row, locked until the transaction ends. Throws "forbidden" unless the actor may change webhook endpoints. */
+/**
+ * Locks the actor's row until the transaction ends, and returns it. Throws "forbidden" unless the actor may change webhook
+ * endpoints.
+ */
 export async function lockWebhookAdministrator(tx: Transaction, actor: Actor): Promise<LockedUser> {
   const current = await lockActor(tx, actor);
   requireRight(current, 'change webhooks');
   return current;
 }
 
-/** Locks the actor and an endpoint of the organization, and returns the endpoint. Throws if there is no such endpoint. */
+/**
+ * Locks the actor and an endpoint of the organization, and returns the endpoint. Throws "not_found" if there is no such endpoint.
+ */
 export async function lockWebhookAction(
   tx: Transaction,
   actor: Actor,
@@ -26,12 +31,12 @@ export async function lockWebhookAction(
   return endpoint;
 }
 
-/** Returns the same error for an endpoint that does not exist and one of another organization. */
+/** Returns the same error for an endpoint that does not exist as for an endpoint of another organization. */
 export function noSuchEndpoint(): DomainError {
   return new DomainError('not_found', 'There is no such webhook endpoint.');
 }
 
-/** Returns the same error for a delivery that does not exist and one of another endpoint or organization. */
+/** Returns the same error for a delivery that does not exist as for a delivery of another endpoint or organization. */
 export function noSuchDelivery(): DomainError {
   return new DomainError('not_found', 'There is no such delivery. Deliveries are kept as long as their events.');
 }

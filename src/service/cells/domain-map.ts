@@ -5,9 +5,9 @@ import { domainOfEmail, parseDomain } from '../../domain/people/email.ts';
 import { catchInvalid } from '../outcome.ts';
 
 /**
- * Returns the cell of the organization that has verified the domain of the e-mail, or `null` if the map does not name exactly one.
- * The result depends on the domain only, so that nobody can learn which e-mails have an account. The file is read each time, because
- * operators replace it, and few requests need it.
+ * Returns the cell of the organization that has verified the domain of the e-mail, or `null` unless the map has exactly one cell
+ * for the domain. The result depends on the domain only, so that nobody can learn which e-mails have an account. The file is read
+ * on each call, because operators replace it, and few requests need it.
  */
 export async function findCellForEmail(place: DomainMapPlace, email: string): Promise<Cell | null> {
   const { cells } = await readDomainMap(place);
@@ -15,12 +15,13 @@ export async function findCellForEmail(place: DomainMapPlace, email: string): Pr
   return others.length === 0 ? cell : null;
 }
 
-// CHARTER_CELL_DOMAINS names a file. Each of its lines is an e-mail domain and the name of a cell, such as "acme.example us1".
+// The environment variable CHARTER_CELL_DOMAINS is the path of a file. Each line of the file consists of an e-mail domain and the
+// name of a cell, such as "acme.example us1".
 
 export type DomainMap = {
   /** The cells of each domain. Organizations in different cells can have verified the same domain. */
   readonly cells: ReadonlyMap<string, readonly Cell[]>;
-  /** Says which line is the first one that is ignored, and why; `null` if none is ignored. */
+  /** A message about the first line that is ignored, and why; `null` if no line is ignored. */
   readonly problem: string | null;
 };
 
@@ -28,7 +29,7 @@ export type DomainMapPlace = { readonly domainsFile: string; readonly cells: rea
 
 const LINE = /^(\S+)\s+(\S+)$/;
 
-/** Throws an error that names the variable if the file cannot be read. */
+/** Reads and parses the file. Throws an error that names the environment variable if the file cannot be read. */
 export async function readDomainMap({ domainsFile, cells }: DomainMapPlace): Promise<DomainMap> {
   const text = await readFile(domainsFile, 'utf8').catch((error: unknown) => {
     throw new Error(`CHARTER_CELL_DOMAINS is ${JSON.stringify(domainsFile)}, which cannot be read (${codeOf(error)}).`);

@@ -6,16 +6,17 @@ const FORWARD_TIMEOUT_MS = 10_000;
 export const FORWARDED = 'charter-forwarded';
 
 type Report = {
-  /** The report as JSON. */
+  /** The report of leaked keys, as JSON. */
   readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** The address of the client. The other cells believe it if they trust this server. */
+  /** The IP address of the client that sent the report. The other cells use it if they trust this server as a proxy. */
   readonly ip: string;
 };
 
 /**
- * Forwards a report of leaked keys to the other cells. Each cell revokes those that it has. A key can be in another cell than it
- * names, because organizations move. Returns the cells that did not accept the report. A repetition changes nothing.
+ * Forwards a report of leaked keys to the other cells, each of which revokes the keys that it has. A key can be in another cell
+ * than the one in its text, because organizations move. Returns the cells that did not accept the report. Forwarding a report
+ * twice does no harm.
  */
 export async function forwardReport(
   { cells, own }: Pick<CommonAddress, 'cells' | 'own'>,

@@ -35,7 +35,7 @@ import {
 } from '../outcome.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
-/** A form about an integration, as it was typed. */
+/** The fields of a form about an integration, as they were typed. */
 export type IntegrationRequest = {
   readonly name: string;
   readonly description: string;
@@ -51,7 +51,10 @@ export const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export type IntegrationCreated = { readonly kind: 'created'; readonly id: string };
 
-/** Creates an integration. "conflict": the organization has too many active integrations, or another one has the name. */
+/**
+ * Creates an integration. Returns "conflict" if the organization has too many active integrations, or another integration has the
+ * same name.
+ */
 export async function createIntegration(
   db: Database,
   actor: ActorOrOperator,
@@ -78,7 +81,7 @@ export async function createIntegration(
   );
 }
 
-/** Changes an integration. Its keys have the permissions of the new role from their next request on. */
+/** Changes an integration. If the role changes, the keys have the permissions of the new role from their next request on. */
 export async function changeIntegration(
   db: Database,
   actor: Actor,
@@ -105,7 +108,7 @@ export async function changeIntegration(
   );
 }
 
-/** Returns the same refusal for a user who does not exist, one who is deactivated and one of another organization. */
+/** Returns the same refusal for a user who does not exist, a deactivated user and a user of another organization. */
 export function wrongOwner(field: string): Invalid {
   return invalid(field, 'must be the e-mail of an active user of your organization.');
 }
@@ -144,7 +147,10 @@ async function readRequest(
   return joinInvalid([parsed, await checkOwner(db, actor, parseEmail(request.owner, 'owner'))]);
 }
 
-/** Checks the owner of a form with other mistakes, so that the page shows all of them. The action looks the owner up again. */
+/**
+ * Checks the owner of a form that has other mistakes, so that the page shows all mistakes at once. The action itself looks the
+ * owner up again.
+ */
 async function checkOwner(db: Database, actor: ActorOrOperator, email: string): Promise<Invalid | null> {
   if (!isOperator(actor)) requireRight(actor, 'manage integrations');
   return (await findActivePerson(db.prisma, actor.scope, email)) === null ? wrongOwner('owner') : null;
@@ -155,12 +161,12 @@ function parseIntegrationRole(text: string): IntegrationRole {
   return text;
 }
 
-/** The settings of an integration, as the audit log names them. */
+/** Returns the settings of an integration under the names that the audit log uses. */
 function settingsOf({ name, role, description, noticeEmail }: LockedIntegration | Omit<Parsed, 'owner'>) {
   return { name, role, description, 'mail address': noticeEmail };
 }
 
-/** Suspends an integration. Its keys are refused from their next request on, until it is reactivated. */
+/** Suspends an integration, so that its keys are refused from their next request on until the integration is reactivated. */
 export async function suspendIntegration(
   db: Database,
   actor: Actor,
@@ -172,7 +178,7 @@ export async function suspendIntegration(
   });
 }
 
-/** Reactivates an integration. Its keys that have not ended are accepted again. */
+/** Reactivates an integration, so that its active keys are accepted again. */
 export async function reactivateIntegration(
   db: Database,
   actor: Actor,
@@ -185,7 +191,7 @@ export async function reactivateIntegration(
   });
 }
 
-/** Makes the actor the owner of an integration. A repetition changes nothing. */
+/** Makes the actor the owner of an integration. Calling it again changes nothing. */
 export async function takeOwnership(db: Database, actor: Actor, { id }: { id: string }): Promise<Done | Conflict> {
   return actOn(db, actor, id, async (_, { current, integration }) => {
     if (integration.ownerUserId === current.id) return DONE;
@@ -207,7 +213,7 @@ type Action = {
   readonly detail?: Readonly<Record<string, string>>;
 };
 
-/** Does what `decide` chooses for the locked integration, and records it. */
+/** Locks the integration, does what `decide` returns, and records the action in the audit log. */
 async function actOn(
   db: Database,
   actor: Actor,

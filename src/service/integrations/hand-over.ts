@@ -7,10 +7,10 @@ import { type Conflict, conflict, type Invalid, invalid, recordAct } from '../ou
 import { wrongOwner } from './change-integration.ts';
 import { MAX_ACTIVE_INTEGRATIONS } from './integrations.ts';
 
-/** The form's field for the e-mail of the new owner. */
+/** The name of the form field with the e-mail of the new owner. */
 export const NEW_OWNER = 'new_owner';
 
-/** The integrations of a person who is about to be deactivated or demoted, and the next owner of these integrations. */
+/** The active integrations of a person who is about to be deactivated or demoted, and their next owner. */
 export type HandOver = {
   readonly kind: 'hand-over';
   readonly integrationIds: readonly string[];
@@ -22,20 +22,20 @@ type Request = {
   readonly userId: string;
   /** The e-mail of the next owner; `undefined` if the form did not ask for one. */
   readonly newOwner: string | undefined;
-  /** Whether the person may stay the owner. */
+  /** Whether the person may remain the owner, which a demoted person may. */
   readonly mayStay: boolean;
 };
 
 /**
- * Returns what `handOver` will change, so that the caller can lock it together with the person. Returns `null` if the person owns no
- * active integration, and a refusal if there is no next owner.
+ * Finds the integrations that `handOver` will change, so that the caller can lock them together with the person. Returns `null`
+ * if the person owns no active integration, and a refusal if the next owner is missing or invalid.
  */
 export async function planHandOver(
   tx: Transaction,
   { scope }: Actor,
   { userId, newOwner, mayStay }: Request,
 ): Promise<HandOver | Invalid | null> {
-  // The caller refuses an id that is not a UUID.
+  // The caller refuses an id that is not a UUID, so nothing is planned for it.
   if (!isId(userId)) return null;
   const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
   if (owned.length === 0) return null;
@@ -49,8 +49,8 @@ export async function planHandOver(
 }
 
 /**
- * Gives the integrations of the person to the next owner. The caller has locked all of them. Returns a refusal if one has changed
- * since planHandOver.
+ * Makes the next owner the owner of the person's integrations. The caller has locked all of them. Returns a refusal if the
+ * integrations have changed since planHandOver.
  */
 export async function handOver(
   tx: Transaction,

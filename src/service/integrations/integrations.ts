@@ -14,20 +14,20 @@ import { noSuchIntegration } from '../authority/integrations.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
-/** How many active integrations an organization can have: so few that a form can offer all of them. */
+/** The most active integrations that an organization can have. They are few enough that a form can offer all of them. */
 export const MAX_ACTIVE_INTEGRATIONS = 200;
 
 export type IntegrationList = {
   readonly integrations: readonly IntegrationDetails[];
-  /** `before` of the previous page; `null` on the first page. */
+  /** The `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; `null` on the last page. */
+  /** The `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
 const PAGE_SIZE = 50;
 
-/** The integrations that the actor may see, by name: all of the organization, or those that the actor owns. */
+/** Lists the integrations that the actor may see, by name. These are all of the organization, or those that the actor owns. */
 export async function listIntegrations(
   db: Database,
   actor: Actor,
@@ -43,27 +43,27 @@ export async function listIntegrations(
   return { integrations: rows, previous, next };
 }
 
-/** Throws "forbidden" unless the actor may see the integration. Its owner may, with any role. */
+/** Returns an integration. Throws "forbidden" unless the actor may see it; an owner may, whatever the owner's role. */
 export async function getIntegration(
   db: Database,
   actor: Actor,
   { id, now }: { id: string; now: Date },
 ): Promise<IntegrationDetails> {
   const found = isId(id) ? await findIntegration(db, actor.scope, { id, now }) : null;
-  // The actor is refused whether or not the integration exists, so that nobody can probe for integrations.
+  // The actor gets the same refusal whether or not the integration exists, so that nobody can probe for integrations.
   if (!mayManageIntegrations(actor.role) && found?.ownerId !== actor.userId)
     throw new ForbiddenError('You may see only integrations that you own. Contact an administrator or support.');
   if (found === null) throw noSuchIntegration();
   return found;
 }
 
-/** The active integrations that the actor may see, by name. */
+/** Lists the active integrations that the actor may see, by name, for a drop-down list. */
 export async function listIntegrationsForChoice(db: Database, actor: Actor): Promise<readonly NamedIntegration[]> {
   const query = { ownerUserId: ownerSeenBy(actor), limit: MAX_ACTIVE_INTEGRATIONS };
   return listActiveIntegrations(db.prisma, actor.scope, query);
 }
 
-/** The active integrations of one owner, for an actor who may see all integrations. */
+/** Lists the active integrations of one owner, for an actor who may see all integrations. */
 export async function listIntegrationsOwnedBy(
   db: Database,
   actor: Actor,

@@ -51,23 +51,32 @@ import { tellHolder } from './notices.ts';
 
 export type KeyRequest = OneTimeForm & {
   readonly userId: string;
-  /** 1 to 100 characters; must look different from the names of the user's keys that are neither rotated nor revoked. */
+  /**
+   * The name, of 1 to 100 characters. It must look different from the names of the holder's keys that are neither rotated nor
+   * revoked.
+   */
   readonly name: string;
   /** At least one of PERMISSIONS, and only those that the user's role has. */
   readonly permissions: readonly string[];
-  /** 1 to 3650, and at most what the organization's policy allows; `null` for a key that does not expire. */
+  /**
+   * The number of days until the key expires: 1 to 3650, and no more than the organization's policy allows. `null` if the key
+   * never expires.
+   */
   readonly lifeDays: number | null;
-  /** When the key expires, in place of `lifeDays`. An invalid Date, which stands for a text that is no day, is refused. */
+  /**
+   * The day on which the key expires, in place of `lifeDays`. An invalid Date stands for a text that is not a date, and is
+   * refused.
+   */
   readonly expiresAt?: Date | undefined;
   readonly environment: Environment;
-  /** The cell of this installation; `null`, or omitted, if the installation has no cells. */
+  /** The cell of this installation; `null` or omitted if the installation has no cells. */
   readonly cell?: string | null | undefined;
-  /** The key has no restrictions if they are omitted. */
+  /** The allowed addresses and the rate limit. If they are omitted, the key has no restrictions. */
   readonly restrictions?: RestrictionRequest;
 };
 
 export type IssuedKey = Pick<ApiKey, 'id' | 'name' | 'expiresAt'> & {
-  /** The key itself. It is not stored, so it can be shown only in the response to this action. */
+  /** The text of the key. It is not stored, so it can be shown only in the response to this action. */
   readonly key: string;
   readonly permissions: readonly Permission[];
 };
@@ -81,8 +90,8 @@ export type KeyIssued = IssuedKey &
   };
 
 /**
- * Creates a key for a user. The limit of ten keys and the unique names hold under concurrent creations. An operator is bound
- * by the user's role, but not by the organization's policy.
+ * Creates a key for a user or an integration. Concurrent creations cannot exceed the limit of ten keys or use the same name
+ * twice. An operator can exceed the organization's policy, but not the permissions of the user's role.
  */
 export async function issueKey(
   db: Database,

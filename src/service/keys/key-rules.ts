@@ -17,17 +17,17 @@ import type { Transaction } from '../../store/sql/database.ts';
 import { type Conflict, catchInvalid, conflict, type Invalid, invalid, type NameTaken } from '../outcome.ts';
 
 /**
- * The life of a new key in days, and the field of the form in which it was entered. `lifeDays` is `null` if the key does not
- * expire.
+ * The number of days until a new key expires, and the form field in which it was entered. `lifeDays` is `null` if the key never
+ * expires.
  */
 export type Life = { readonly field: 'expiry' | 'expiry_date'; readonly lifeDays: number | null };
 
-/** The days from `now` to an expiry, rounded up; `null` if there is no expiry. */
+/** Returns the number of days from `now` to an expiry, rounded up; `null` if there is no expiry. */
 export function lifeUntil(expiresAt: Date | null, now: Date): number | null {
   return expiresAt === null ? null : Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
 }
 
-/** Returns a refusal of a life that no organization can allow. */
+/** Returns a refusal if no organization may have a key that lives this long. */
 export function checkLife({ field, lifeDays }: Life): Invalid | null {
   if (field === 'expiry_date' && Number.isNaN(lifeDays)) return invalid(field, 'must be a day such as 2026-01-31.');
   if (field === 'expiry_date' && lifeDays !== null && lifeDays < 1) return invalid(field, 'must not be in the past.');
@@ -41,7 +41,7 @@ export function checkLife({ field, lifeDays }: Life): Invalid | null {
   return null;
 }
 
-/** Returns a refusal of a life that the policy of the organization does not allow. */
+/** Returns a refusal if the organization's policy does not allow a key that lives this long. */
 export function checkLifePolicy({ field, lifeDays }: Life, policy: KeyPolicy): Invalid | null {
   const { maxKeyLifeDays, allowsUnendingKeys } = policy;
   if (lifeDays === null && !allowsUnendingKeys)
@@ -57,17 +57,17 @@ export function checkLifePolicy({ field, lifeDays }: Life, policy: KeyPolicy): I
 /** The addresses from which a key may be used, and its rate limit. */
 export type Restrictions = Pick<ApiKey, 'addresses' | 'requestsPerSecond'>;
 
-/** Restrictions as they were typed in a form. */
+/** Restrictions as they were typed into a form. */
 export type RestrictionRequest = {
-  /** Addresses and subnets, separated by lines, blanks or commas. */
+  /** IP addresses and subnets, separated by line breaks, spaces or commas. */
   readonly addresses: string;
-  /** An integer from 1 to the limit of the organization; `null` for that limit. */
+  /** An integer from 1 to the organization's limit; `null` if the key has the organization's limit. */
   readonly requestsPerSecond: number | null;
-  /** The limits of the installation. */
+  /** The default limits of the installation. */
   readonly requestLimits: RequestLimits;
 };
 
-/** The list as the database stores it, with blanks between the entries, or "anywhere" if it is empty. */
+/** Returns the list as the database stores it, separated by spaces, or "anywhere" if the list is empty. */
 export function addressWords(addresses: AddressList): string {
   return addresses.length === 0 ? 'anywhere' : addresses.join(' ');
 }
@@ -81,7 +81,7 @@ export function parseAddresses(text: string): { readonly kind: 'valid'; readonly
 }
 
 /**
- * Returns a refusal of a rate limit that a key cannot have. `own` are the limits that the operator has set for the organization.
+ * Returns a refusal if a key cannot have this rate limit. `own` are the limits that the operator has set for the organization.
  */
 export function checkLimit(
   { requestsPerSecond, requestLimits }: RestrictionRequest,
@@ -96,7 +96,10 @@ export function checkLimit(
   );
 }
 
-/** Returns a refusal if the policy of the organization requires addresses for a key with these permissions, and there are none. */
+/**
+ * Returns a refusal if the organization's policy requires allowed addresses for a key with these permissions, and the key has
+ * none.
+ */
 export function checkAddresses(
   { permissions, addresses }: Pick<ApiKey, 'permissions' | 'addresses'>,
   { requiresAddresses }: Pick<KeyPolicy, 'requiresAddresses'>,
@@ -108,9 +111,7 @@ export function checkAddresses(
   );
 }
 
-/**
- * Says why an action on a key came too late: who ended the key, when, and what to do now. Throws "not_found" if there is no such key.
- */
+/** Returns a conflict that says who ended the key, when, and what to do now. Throws "not_found" if there is no such key. */
 export async function explainEndedKey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -140,8 +141,8 @@ export async function explainEndedKey(
 }
 
 /**
- * Returns a refusal if one of the other keys has the same name in its normal form. People recognize the key that they revoke by its
- * name.
+ * Returns a refusal if the name has the same normal form as the name of one of the other keys, because people recognize the key
+ * that they revoke by its name.
  */
 export function checkNameFree(
   holder: Pick<Holder, 'name' | 'email'>,
@@ -156,7 +157,7 @@ export function checkNameFree(
   };
 }
 
-/** Returns the same error for a key that does not exist, one of another user and one of another organization. */
+/** Returns the same error for a key that does not exist, a key of another user and a key of another organization. */
 export function noSuchKey(): DomainError {
   return new DomainError('not_found', 'There is no such API key.');
 }

@@ -26,33 +26,33 @@ import { noSuchKey } from './key-rules.ts';
 export type KeyDetails = ListedKey & {
   readonly holder: Holder;
   readonly state: KeyState;
-  /** `null` if the key has not ended. */
+  /** When the key expired or was rotated or revoked; `null` if the key is active. */
   readonly endedAt: Date | null;
-  /** `null` unless a user ended the key. */
+  /** Who ended the key; `null` unless a user ended it. */
   readonly endedBy: string | null;
-  /** Whether an active key is refused, because its integration is suspended. */
+  /** Whether the key is active, but refused because its integration is suspended. */
   readonly isSuspended: boolean;
-  /** The permissions that the role of the holder does not allow now. */
+  /** The permissions of the key that the holder's current role does not allow. */
   readonly beyondRole: readonly string[];
-  /** Whether the key is in the last fifth of its life, and expires within 30 days. */
+  /** Whether less than a fifth of the key's life is left, and the key expires within 30 days. */
   readonly isExpiringSoon: boolean;
 };
 
 /** A page of a list, the newest keys first. */
 type KeyListPage<Key> = {
   readonly keys: readonly Key[];
-  /** `before` of the previous page; `null` on the first page. */
+  /** The `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; `null` on the last page. */
+  /** The `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 type PageRequest = { after?: string | null; before?: string | null; now?: Date };
 
-/** `counts` are those of all pages of the list. `ended` is at most MAX_COUNTED_KEYS + 1. */
+/** A page of a holder's keys. `counts` cover all pages of the list; `ended` is at most MAX_COUNTED_KEYS + 1. */
 export type KeyList = KeyAccess &
   KeyListPage<KeyDetails> & {
     readonly counts: KeyCounts;
-    /** The keys that were moved from the user to integrations, at most MAX_MOVED_KEYS, in the reverse order of their moves. */
+    /** The keys that were moved from the user to integrations, the last moved first, at most MAX_MOVED_KEYS. */
     readonly moved: readonly KeyDetails[];
   };
 
@@ -61,8 +61,8 @@ export const MAX_MOVED_KEYS = 20;
 const PAGE_SIZE = 50;
 
 /**
- * Lists the active keys of a user, or those that have ended, with what the actor may do with them. The first page takes three
- * statements, and a fourth one if keys were moved from the user.
+ * Lists the active or the ended keys of a holder, with what the actor may do with them. The first page takes three SQL queries,
+ * and a fourth if keys were moved from the user.
  */
 export async function listKeys(
   db: Database,
@@ -90,7 +90,7 @@ export async function countActiveKeys(
   return (await countKeysOf(db, scope, { userId: access.holder.id, now })).active;
 }
 
-/** Returns a key of a user, and what the actor may do with it. Throws "not_found" if there is no such key. */
+/** Returns a key of a holder, and what the actor may do with it. Throws "not_found" if there is no such key. */
 export async function getKey(
   db: Database,
   actor: Actor,
@@ -102,7 +102,7 @@ export async function getKey(
   return { ...access, key: detailsOf(found, now) };
 }
 
-/** Returns a key of a user or an integration, in two statements, or `null` if there is no such key. */
+/** Returns a key of a holder, read by two SQL queries, or `null` if there is no such key. */
 export async function findKey(
   db: Database,
   actor: Actor,
@@ -114,7 +114,7 @@ export async function findKey(
   return found === null ? null : detailsOf(found, now);
 }
 
-/** Lists the active keys of a user in one statement, the newest first. They are at most MAX_ACTIVE_KEYS. */
+/** Lists the active keys of a holder in one SQL query, the newest first. There are at most MAX_ACTIVE_KEYS. */
 export async function listActiveKeys(
   db: Database,
   actor: Actor,
@@ -128,8 +128,8 @@ export async function listActiveKeys(
 export type KeysMadeForOthers = KeyListPage<KeyDetails>;
 
 /**
- * Lists the active keys that this user created for others, and so has seen, the newest first. They should be reviewed when the user
- * leaves.
+ * Lists the active keys that this user created for others, the newest first. The user has seen these keys, so they should be
+ * reviewed when the user leaves.
  */
 export async function listKeysMadeForOthers(
   db: Database,
@@ -184,18 +184,18 @@ export type KeyWithRotations = KeyAccess & {
   readonly kind: 'found';
   readonly key: KeyDetails;
   readonly usage: KeyUsage;
-  /** The keys before it in the chain of rotations, the oldest first, at most MAX_STEPS. */
+  /** The keys that came before this key in the chain of rotations, the oldest first, at most MAX_STEPS. */
   readonly earlier: readonly KeyDetails[];
-  /** The keys after it in the chain of rotations, the oldest first, at most MAX_STEPS. */
+  /** The keys that came after this key in the chain of rotations, the oldest first, at most MAX_STEPS. */
   readonly later: readonly KeyDetails[];
 };
 
-/** The key was moved from the user to this integration, whose keys the actor may see. */
+/** The result for a key that was moved from the user to the integration `holder`, if the actor may see the integration's keys. */
 export type MovedKey = { readonly kind: 'moved'; readonly holder: Holder };
 
 /**
- * Returns a key of a user with its requests and the keys of its chain of rotations, in two statements. Throws "not_found" if there is
- * no such key.
+ * Returns a key of a holder with its number of requests and the keys of its chain of rotations, read by two SQL queries. Throws
+ * "not_found" if there is no such key.
  */
 export async function getKeyWithRotations(
   db: Database,
@@ -219,7 +219,7 @@ export async function getKeyWithRotations(
 
 async function getMovedKey(db: Database, actor: Actor, key: { userId: string; id: string }): Promise<MovedKey> {
   const moved = await findMovedKey(db, actor.scope, key);
-  // The former user of a key cannot learn from its old address to where it was moved.
+  // Without this check, the former holder of a key could learn to which integration it was moved.
   if (moved === null || (moved.holderOwnerId !== actor.userId && !maySeeKeysOfOthers(actor.role))) throw noSuchKey();
   const { holderId: id, holderKind, holderName: name, holderEmail: email } = moved;
   return { kind: 'moved', holder: { id, kind: holderKind, name, email } };

@@ -24,13 +24,14 @@ export type Move = {
   readonly keyId: string;
   readonly userId: string;
   readonly integrationId: string;
-  /** The name that the key gets. */
+  /** The name of the key after the move. */
   readonly name: string;
 };
 
 /**
- * Moves an active key from a user to an integration. The key, its permissions and its expiry stay the same, but the role of the
- * integration limits it from then on, so it gains no permission. "conflict": the key has ended, or the integration has too many.
+ * Moves an active key from a user to an integration. The text, the permissions and the expiry of the key stay the same, but the
+ * role of the integration limits its permissions from then on, so it gains none. Returns "conflict" if the key has ended, or the
+ * integration has too many keys.
  */
 export async function moveKey(
   db: Database,
@@ -58,7 +59,7 @@ export async function moveKey(
       return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const renamed = before.name === name ? {} : { before: before.name, name };
     const event = { action: 'key.moved', keyId } as const;
-    // One event for each holder, so that the history of both shows the move.
+    // Two events are recorded, one for each holder, so that both histories show the move.
     await recordAct(tx, actor, { ...event, targetUserId: holder.id, detail: { ...renamed, to: integration.name } });
     await recordAct(tx, actor, { ...event, targetUserId: integration.id, detail: { ...renamed, from: holder.name } });
     const told = { keyId, kind: 'moved', byUserId } as const;

@@ -20,14 +20,14 @@ type Recipient = {
   readonly holder: Pick<LockedHolder, 'id' | 'ownerUserId'>;
   readonly keyId: string;
   readonly kind: ActionKind;
-  /** `null` for an operator. */
+  /** The user who acted; `null` for an operator. */
   readonly byUserId: string | null;
   readonly detail?: string;
 };
 
 /**
- * Tells the holder of a key, or the owner of its integration, what was done with the key, unless that person did it. The mail is sent
- * if, and only if, the transaction commits.
+ * Notifies the holder of a key, or the owner of its integration, of an action on the key, unless that person acted. The mail is
+ * sent only if the transaction commits.
  */
 export async function tellHolder(
   tx: Transaction,
@@ -41,13 +41,15 @@ export async function tellHolder(
 const KEYS_AT_ONCE = 500;
 
 type Checking = {
-  /** Writes the uses of keys that this process keeps in memory. */
+  /** Writes the key uses that this process has in memory to the database. */
   readonly flushUses: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly onEnded: (key: Pick<CheckedKey, 'organizationId' | 'id'>) => void;
 };
 
-/** Writes the notices of all organizations that are due, and ends the keys that were not used for too long, 500 keys at a time. */
+/**
+ * Inserts the notices that are due in all organizations, and ends the keys that were not used for too long, 500 keys at a time.
+ */
 export async function writeDueNotices(db: Database, { flushUses, signal, onEnded }: Checking): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const checked = await writeDueKeyNotices(db, { limit: KEYS_AT_ONCE });
@@ -60,7 +62,7 @@ export async function writeDueNotices(db: Database, { flushUses, signal, onEnded
   }
 }
 
-/** Few mails, because a shutdown waits for those that have been claimed. */
+/** The number of mails that are claimed together. It is small, because a shutdown waits until the claimed mails are sent. */
 const MAILS_AT_ONCE = 10;
 
 type Mailing = {
@@ -71,9 +73,9 @@ type Mailing = {
 };
 
 /**
- * Sends the mails of notices that are due. A mail is sent at least once: if this process is killed after the mail server has
- * accepted a mail and before that is recorded, another attempt follows, at most MAIL_ATTEMPTS in all, each with the same Message-ID.
- * Returns after the first failures: each mail may wait for a server that is down.
+ * Sends the mails of notices that are due. Each mail is sent at least once: if this process is killed between the sending of a
+ * mail and its recording, the mail is sent again with the same Message-ID, at most MAIL_ATTEMPTS times in all. Stops after the
+ * chunk in which a mail failed, because each further mail might wait for a mail server that is down.
  */
 export async function mailNotices(db: Database, { outbox, publicUrl, signal, onFailure }: Mailing): Promise<void> {
   for (let isLast = false; !isLast && !signal.aborted; ) {
@@ -85,7 +87,7 @@ export async function mailNotices(db: Database, { outbox, publicUrl, signal, onF
         try {
           if (email !== null) await outbox.send(noticeMail(notice, { email, publicUrl }));
         } catch (error) {
-          // The claim has set the time of the next attempt.
+          // The claim has already set the time of the next attempt.
           isLast = true;
           return onFailure(error);
         }
@@ -95,15 +97,15 @@ export async function mailNotices(db: Database, { outbox, publicUrl, signal, onF
   }
 }
 
-/** Closes a notice on the dashboard. Nothing changes if it is not a notice of the actor, or is closed already. */
+/** Closes a dashboard notice of the actor. Does nothing if the notice belongs to somebody else or is already closed. */
 export async function dismissNotice(db: Database, { scope, userId }: Actor, id: string): Promise<void> {
   if (isId(id)) await dismissKeyNotice(db, scope, { id, userId });
 }
 
-/** The subject of the mail, and its paragraphs between the greeting and the link. */
+/** The subject of the mail, and the paragraphs between the greeting and the link. */
 type Words = { readonly subject: string; readonly lines: readonly string[] };
 
-/** The mail of a notice to this address. */
+/** Returns the mail for a notice to this address. */
 function noticeMail(
   notice: ClaimedNotice,
   { email, publicUrl }: { readonly email: string; readonly publicUrl: string },
@@ -203,7 +205,10 @@ function byWhom({ byName }: ClaimedNotice): string {
   return byName ?? 'An operator';
 }
 
-/** The holder, as the reader of the mail knows them. The mail about an integration may go to the address of a team. */
+/**
+ * Returns the name of the key's holder for the reader of the mail. For an integration it is not "yours", because the mail may go
+ * to a team's address.
+ */
 function whom({ holderKind, holderName }: ClaimedNotice): string {
   return holderKind === 'integration' ? `the integration ${holderName}` : 'yours';
 }
@@ -212,14 +217,14 @@ function endOf({ endsAt }: ClaimedNotice): string {
   return endsAt === null ? 'a day that is not known' : formatInstant(endsAt);
 }
 
-/** The time from the notice to the end of the key, such as "in 7 days". */
+/** Returns the time from the notice to the end of the key, such as "in 7 days". */
 function inDays({ endsAt, createdAt }: ClaimedNotice): string {
   const days = daysUntil(endsAt ?? createdAt, createdAt);
   if (days === 0) return 'today';
   return days === 1 ? 'tomorrow' : `in ${days} days`;
 }
 
-/** The path of the page of the key. The former holder of a key that was moved gets the path of the list that names it. */
+/** Returns the path of the key's page or, for the former holder of a key that was moved, of the list that names the key. */
 function pathOf({ kind, keyId, holderId, holderKind }: ClaimedNotice): string {
   if (holderKind === 'integration') return `/organization/integrations/${holderId}/api-keys/${keyId}`;
   return kind === 'moved' ? '/profile/api-keys' : `/profile/api-keys/${keyId}`;

@@ -20,7 +20,7 @@ import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
-/** Where a page of the list starts or ends. At most one of the two is set. */
+/** The position at which a page of the list starts (`after`) or ends (`before`). At most one of the two is not `null`. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
 
 /** A key, and what the actor may do with it. */
@@ -28,11 +28,11 @@ export type OrganizationKey = KeyDetails & Pick<KeyAccess, 'refusal' | 'mayRevok
 
 export type OrganizationKeyList = {
   readonly keys: readonly OrganizationKey[];
-  /** The counts over all pages of the list, and of all keys that need attention. */
+  /** The numbers of keys on all pages of the list, and of all keys that need attention. */
   readonly counts: KeyCounts & AttentionCounts;
-  /** `before` of the previous page; `null` on the first page. */
+  /** The `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; `null` on the last page. */
+  /** The `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -74,7 +74,7 @@ const ALL_KEYS = {
   lacksAddresses: false,
 } as const;
 
-/** Counts the keys of the organization, and those that need attention, in one statement. */
+/** Counts the keys of the organization, and those that need attention, in one SQL query. */
 export async function countAllKeys(db: Database, actor: Actor, now: Date): Promise<KeyCounts & AttentionCounts> {
   requireRight(actor, 'see keys of others');
   return countOrganizationKeys(db, actor.scope, { filters: ALL_KEYS, now });
@@ -89,7 +89,7 @@ function accessOf(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
     deactivatedAt: key.holderDeactivatedAt,
     ownerUserId: key.holderOwnerId,
   };
-  // The policy concerns members only, and they do not see the keys of others.
+  // The actual policy does not matter here, because it restricts members only, and members do not see the keys of others.
   const policy = { membersMayCreateKeys: false };
   const refusal = checkKeyActions({ actor: { id: userId, role }, holder, policy, isSuspended });
   return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };
@@ -109,7 +109,7 @@ export async function findKeyOwner(db: Database, actor: Actor, key: string): Pro
   return findOrganizationKeyByHash(db, actor.scope, hashKey(key));
 }
 
-/** How many of the most used keys are named. */
+/** The number of keys in the list of the most used keys. */
 const MOST_USED = 10;
 
 /** Returns the use of all keys of the organization, for an actor who may see them. */

@@ -20,8 +20,8 @@ import { checkNameFree, explainEndedKey, noSuchKey } from './key-rules.ts';
 export type Renaming = { readonly keyId: string; readonly userId: string; readonly name: string };
 
 /**
- * Renames an active key, under the rules for the name of a new key. The same name again changes nothing. "conflict": the key
- * has ended.
+ * Renames an active key, under the same rules as for the name of a new key. Does nothing if the key already has the name. Returns
+ * "conflict" if the key has ended.
  */
 export async function renameKey(
   db: Database,
@@ -40,7 +40,8 @@ export async function renameKey(
     const keys = await listCurrentKeys(tx, scope, holder.id);
     const at = new Date();
     const others = keys.filter(({ id }) => id !== keyId);
-    // Other ids are refused below: this refusal would tell which names the user's keys have.
+    // The name is checked only if the id is that of one of the holder's keys. Otherwise, the refusal would reveal the names of
+    // those keys.
     const taken = others.length < keys.length ? checkNameFree(holder, { name, others }) : null;
     if (taken !== null) return taken;
     const renamed = await renameApiKey(tx, scope, { id: keyId, userId: holder.id, at, name });

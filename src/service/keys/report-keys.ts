@@ -15,27 +15,27 @@ import { type Mail, mailOf, type Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { admitReport } from '../sign-in/attempt-limits.ts';
 
-/** How many keys are revoked in one transaction. */
+/** The most keys that are revoked in one transaction. */
 export const MAX_REPORTED_KEYS = 100;
 
-/** The reason in the audit log. */
+/** The reason of the revocation in the audit log. */
 export const REPORTED = 'reported as leaked';
 
 export type ReportDeps = { readonly outbox: Outbox; readonly publicUrl?: string | undefined };
 
 type Reported = {
-  /** The reported keys, which are well-formed, at most MAX_REPORTED_KEYS. */
+  /** The reported keys, all well-formed, at most MAX_REPORTED_KEYS. */
   readonly keys: readonly string[];
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
 
-/** Some of the keys belong to organizations that are moving, and were left as they are. The report must be repeated. */
+/** The report must be repeated, because some of the keys belong to organizations that are moving and were not revoked. */
 export type Moving = { readonly kind: 'moving' };
 
 /**
- * Revokes the keys for good, and mails their holders and the administrators. Anybody who has a key may do this. The outcome is
- * the same for a key that does not exist or has ended.
+ * Revokes the keys, and mails their holders and the administrators. Anybody who has the text of a key may do this. The result is
+ * the same for a key that does not exist or has already ended.
  */
 export async function reportKeys(
   db: Database,
@@ -46,7 +46,7 @@ export async function reportKeys(
   return admission.kind === 'rate-limited' ? admission : revokeLeaked(db, report, deps);
 }
 
-/** Takes a report whose sender has proved who it is. It is not limited, and may contain any number of keys. */
+/** Accepts a report whose sender has proved its identity. Such a report has no rate limit, and may contain any number of keys. */
 export async function takeProvenReport(
   db: Database,
   { keys, ...report }: Reported,
@@ -79,8 +79,8 @@ async function revokeLeaked(
 }
 
 /**
- * Repeats the statement if a move that was completed meanwhile has undone it. It then leaves the keys of that organization as they
- * are.
+ * Revokes the keys, and tries again if a move that was completed at the same time has undone the revocation. The next attempt
+ * does not touch the keys of the organization that has moved.
  */
 async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCATION_ATTEMPTS): Promise<Revocation> {
   try {
@@ -93,7 +93,7 @@ async function revokeRepeatedly(db: Database, report: Report, attempts = REVOCAT
 
 const REVOCATION_ATTEMPTS = 5;
 
-/** Who gets a mail, and about which keys. Each mail is about keys of one organization. */
+/** Returns who gets a mail, and about which keys. Each mail is about keys of one organization. */
 function recipientsOf(revoked: readonly RevokedKey[], people: readonly Person[]): Recipient[] {
   const byPerson = people.map((person) => ({
     recipient: person,
@@ -102,7 +102,7 @@ function recipientsOf(revoked: readonly RevokedKey[], people: readonly Person[])
         organizationId === person.organizationId && (person.isAdministrator || (ownerId ?? userId) === person.id),
     ),
   }));
-  // The address for notices of an integration may be that of a person who gets the mail anyway.
+  // The notice address of an integration may be that of a person who gets a mail anyway.
   const isTold = (email: string, organizationId: string) =>
     people.some((person) => person.email === email && person.organizationId === organizationId);
   const ofIntegrations = revoked.filter(
@@ -119,13 +119,13 @@ function recipientsOf(revoked: readonly RevokedKey[], people: readonly Person[])
 
 export type Recipient = {
   readonly recipient: { readonly id: string; readonly name: string; readonly email: string };
-  /** Keys of one organization. */
+  /** The keys that the mail names, all of one organization. */
   readonly keys: readonly RevokedKey[];
 };
 
 type Content = Recipient & { readonly publicUrl: string };
 
-/** The mail that says which keys were revoked because they were reported as leaked. */
+/** Returns the mail that lists the keys that were revoked because they were reported as leaked. */
 function reportMail({ recipient, keys, publicUrl }: Content): Mail {
   const [first] = keys;
   const isOne = keys.length === 1;
@@ -141,7 +141,7 @@ function reportMail({ recipient, keys, publicUrl }: Content): Mail {
   return mailOf(recipient, { subject, paragraphs });
 }
 
-/** The page of the key. Users have their own keys under My profile. */
+/** Returns the URL of the key's page. Users find their own keys under My profile. */
 function keyUrl({ id, userId, ownerId }: RevokedKey, { recipient, publicUrl }: Omit<Content, 'keys'>): string {
   const place =
     ownerId !== null

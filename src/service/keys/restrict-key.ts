@@ -36,9 +36,9 @@ export type Restricting = RestrictionRequest & {
 };
 
 /**
- * Sets from where an active key may be used, and how much. Once this has returned, no request from another address is accepted
- * or writes. "locks-out": the key was used within the last day from networks that the list locks out, and the actor has not
- * agreed to that. "conflict": the key has ended.
+ * Sets the addresses from which an active key may be used, and its rate limit. Once the promise is resolved, no request from any
+ * other address is accepted or can write. Returns "locks-out" if the new list excludes networks from which the key was used
+ * within the last day, and the actor has not agreed to that; "conflict" if the key has ended.
  */
 export async function restrictKey(
   db: Database,
@@ -56,8 +56,8 @@ export async function restrictKey(
     if (before === null) throw noSuchKey();
     if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { requestsPerSecond } = request;
-    // A limit that stays as it is may exceed a limit of the organization that an operator has lowered. The lower one applies
-    // anyway.
+    // An unchanged rate limit is not checked. It may exceed a limit of the organization that an operator has lowered since; the
+    // lower limit applies in any case.
     const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : checkLimit(request, limits);
     if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
     const addresses = list.value;

@@ -8,8 +8,8 @@ import { explainEndedKey, noSuchKey } from './key-rules.ts';
 import { tellHolder } from './notices.ts';
 
 /**
- * Ends a key for good; its name is then free. An expired key can be revoked too. "conflict": the key was revoked before, or
- * rotated, and then the message names its successor.
+ * Revokes a key for good, so that its name can be used again. An expired key can be revoked, too. Returns "conflict" if the key
+ * was revoked or rotated before; after a rotation, the message names the successor.
  */
 export async function revokeKey(
   db: Database,

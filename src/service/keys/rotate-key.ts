@@ -37,16 +37,19 @@ export type Rotation = OneTimeForm & {
   /** The user for whom the key acts. */
   readonly userId: string;
   readonly environment: Environment;
-  /** The cell, as in a KeyRequest. */
+  /** The cell of this installation, as in a KeyRequest. */
   readonly cell?: string | null | undefined;
   /**
-   * The life of the successor, as in a KeyRequest. If it is omitted, the successor expires when the old key would have, if
-   * the organization's policy still allows that.
+   * The number of days until the successor expires, as in a KeyRequest. If it is omitted, the successor expires when the old key
+   * would have, provided that the organization's policy still allows that.
    */
   readonly lifeDays?: number | null | undefined;
-  /** The allowed addresses of the successor, as in a RestrictionRequest. If they are omitted, it keeps those of the old key. */
+  /**
+   * The allowed addresses of the successor, as in a RestrictionRequest. If they are omitted, the successor has those of the old
+   * key.
+   */
   readonly addresses?: string | undefined;
-  /** The clock, which tests replace. */
+  /** Returns the current time. Tests replace it. */
   readonly now?: () => Date;
 };
 
@@ -56,8 +59,8 @@ export type KeyRotated = KeyIssued & { readonly replacedPrefix: string };
 type Renewal = Pick<Rotation, 'lifeDays' | 'addresses'> & { readonly now: Date };
 
 /**
- * The mistakes in the life and the addresses of a successor. `key` has the expiry, the permissions and the addresses that the
- * successor keeps unless they are renewed.
+ * Returns the mistakes in the expiry and the addresses of a successor. `key` has the expiry, the permissions and the addresses
+ * that the successor keeps unless the rotation changes them.
  */
 export function renewalMistakesOf(
   key: Pick<KeyIssued, 'expiresAt' | 'addresses'> & { readonly permissions: readonly string[] },
@@ -72,7 +75,9 @@ export function renewalMistakesOf(
   return [checkLife(life) ?? checkLifePolicy(life, policy), wrongList].filter((each) => each !== null);
 }
 
-/** The fields that a rotation must renew: the organization's policy no longer allows what the key has. */
+/**
+ * Returns the fields that a rotation must change, because the organization's policy no longer allows the key's current values.
+ */
 export function renewalsOf(
   key: Parameters<typeof renewalMistakesOf>[0],
   policy: KeyPolicy,
@@ -83,8 +88,8 @@ export function renewalsOf(
 }
 
 /**
- * Ends a key and creates its successor, with the same user, name, permissions and restrictions. Once this has returned, every server
- * refuses the old key. "conflict": the key has ended before; the message says who ended it.
+ * Ends a key and creates its successor, with the same user, name, permissions and restrictions. Once the promise is resolved,
+ * every server refuses the old key. Returns "conflict" if the key has already ended; the message says who ended it.
  */
 export async function rotateKey(
   db: Database,

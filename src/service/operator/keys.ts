@@ -47,7 +47,10 @@ export async function issueKeyForIntegration(
   return { ...orThrow(await issueKey(db, operator, { ...request, userId: integrationId })), organizationId };
 }
 
-/** `isMoving` is whether the organization moves away. The other installation revokes the key, too, once the move is completed. */
+/**
+ * Revokes the key with this id. `isMoving` in the result says whether the organization is moving to another installation, which
+ * will revoke the key, too, when the move is completed.
+ */
 export async function revokeKeyById(db: Database, id: string): Promise<{ readonly isMoving: boolean }> {
   const key = await findKeyById(db, id);
   if (key === null) throw new DomainError('not_found', `There is no API key with the id ${id}.`);
@@ -57,8 +60,8 @@ export async function revokeKeyById(db: Database, id: string): Promise<{ readonl
 }
 
 /**
- * Revokes the key that is, or begins with, this text: a whole key, or a prefix such as "charter_live_Ab3d". If several keys
- * have the prefix, it revokes none, and the message lists them. Returns the id of the key, too.
+ * Revokes the key with this text or prefix, such as "charter_live_Ab3d". If several keys have the prefix, it revokes none and
+ * throws an error that lists them. Returns the key's id as well.
  */
 export async function revokeKeyByText(
   db: Database,

@@ -19,7 +19,7 @@ export async function cancelMoveById(db: Database, id: string): Promise<void> {
   await cancelMove(db, await getScope(db, id));
 }
 
-/** `lines` are those of an archive. */
+/** Imports an organization. `lines` are the lines of an archive. */
 export async function importOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,
@@ -42,7 +42,7 @@ export async function completeMoveById(
   return completeMove(db, await getScope(db, id), sink);
 }
 
-/** `lines` are those of the file of complete-move. */
+/** Activates an imported organization. `lines` are the lines of the file that the command complete-move has written. */
 export async function activateOrganizationFrom(
   db: Database,
   lines: AsyncIterator<string>,

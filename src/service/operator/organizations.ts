@@ -23,18 +23,19 @@ import { orThrow } from '../outcome.ts';
 import { stopRequiringSingleSignOn } from '../sign-in-settings/requirement.ts';
 import { requireFreeDomain } from './users.ts';
 
-// The actions of the operator, who has access to the database and so to every organization.
+// The actions of the operator, who has access to the database and therefore to every organization.
 
 export type NewOrganization = { readonly name: string; readonly users: readonly Omit<NewUser, 'id'>[] };
 
-/** Creates an organization with its first users. One must be an administrator, to invite the others. */
+/** Creates an organization with its first users. At least one of them must be an administrator, who can invite others. */
 export async function createOrganization(db: Database, request: NewOrganization): Promise<OrganizationScope> {
   const { name, users } = readOrganization(request);
   const scope = OrganizationScope.grant(newId());
   for (const { email } of users) {
     await requireFreeDomain(db, email, null);
     const known = await listUsersByEmail(db, email);
-    // The command is repeated before the administrator has accepted.
+    // Another organization of the same name means that the command was run twice, before the administrator accepted the
+    // invitation.
     const isRepeated = known.some(({ organization }) => organization.name === name);
     if (isRepeated || known.some(({ hasAccepted }) => hasAccepted)) throw takenEmailError(users);
   }
@@ -55,7 +56,7 @@ function takenEmailError(users: NewOrganization['users']): DomainError {
   return new DomainError('conflict', `The e-mail ${emails} belongs to a user already. Give another one.`);
 }
 
-/** Validates names and e-mails, and converts them to the form in which they are stored. */
+/** Validates names and e-mails, and returns them in the form in which they are stored. */
 function readOrganization({ name, users }: NewOrganization): NewOrganization {
   return {
     name: parseName(name, { kind: 'organization' }),
@@ -75,7 +76,10 @@ export async function resumeOrganization(db: Database, id: string): Promise<void
   await changeSuspension(db, await getScope(db, id), null);
 }
 
-/** A repetition changes nothing, and is not recorded in the audit log. */
+/**
+ * Suspends the organization at the time `at`, or resumes it if `at` is `null`. Does nothing if the organization is already in
+ * that state.
+ */
 async function changeSuspension(db: Database, scope: OrganizationScope, at: Date | null): Promise<void> {
   const action = at === null ? 'organization.resumed' : 'organization.suspended';
   await transaction(db, async (tx) => {
@@ -91,19 +95,22 @@ async function changeSuspension(db: Database, scope: OrganizationScope, at: Date
   });
 }
 
-/** Lets people sign in with passwords again, such as after the loss of the identity provider. */
+/** Lets people sign in with passwords again, for example because the identity provider is down for good. */
 export async function allowPasswords(db: Database, id: string): Promise<void> {
   orThrow(await stopRequiringSingleSignOn(db, { kind: 'operator', scope: await getScope(db, id) }));
 }
 
-/** Encrypts all secrets with the first encryption key, so that the others are not needed. Returns how many were encrypted. */
+/**
+ * Encrypts all secrets with the first encryption key of the configuration, so that the others are no longer needed. Returns the
+ * number of secrets.
+ */
 export async function rotateEncryptionKey(db: Database): Promise<number> {
   return retireOtherKeys(db);
 }
 
 /**
- * Changes the limits of the organization, except those that are `undefined`, and returns its limits. A repetition changes nothing, and
- * is not recorded in the audit log.
+ * Changes those limits of the organization that are not `undefined`, and returns all its limits. If nothing changes, nothing is
+ * recorded in the audit log.
  */
 export async function changeLimits(
   db: Database,
@@ -135,7 +142,7 @@ function limitWordsOf({ perKey, perOrganization }: OrganizationLimits): Record<s
   return { 'requests per second and key': words(perKey), 'requests per second': words(perOrganization) };
 }
 
-/** Throws if there is no such organization. */
+/** Returns the scope of the organization with this id. Throws if there is no such organization. */
 export async function getScope(db: Database, id: string): Promise<OrganizationScope> {
   if ((await findOrganization(db, id)) === null)
     throw new DomainError(

@@ -24,14 +24,17 @@ import { errorOf, orThrow } from '../outcome.ts';
 import { PROVIDER_WAYS } from '../sign-in/ways.ts';
 import { resetSecondFactor } from '../sign-in-settings/second-factor.ts';
 
-/** Removes the second factor of a user. Returns the e-mail as it is stored. */
+/** Removes the second factor of a user. Returns the user's e-mail as it is stored. */
 export async function resetSecondFactorOf(db: Database, emailOrId: string): Promise<{ email: string }> {
   const { scope, userId, email } = await getUserByEmailOrId(db, emailOrId);
   orThrow(await resetSecondFactor(db, { kind: 'operator', scope }, { userId }));
   return { email };
 }
 
-/** Throws if there is no such user, or if several organizations have invited the e-mail and nobody has accepted. */
+/**
+ * Finds a user by e-mail or id. Throws if there is no such user, or if several organizations have invited the e-mail and no
+ * invitation has been accepted.
+ */
 export async function getUserByEmailOrId(db: Database, emailOrId: string) {
   const found = isId(emailOrId) ? await listUsersById(db, emailOrId) : await listUsersByEmail(db, emailOrId);
   const [user, ...others] = found;
@@ -46,7 +49,10 @@ export async function getUserByEmailOrId(db: Database, emailOrId: string) {
   return { scope: OrganizationScope.grant(user.organizationId), userId: user.id, email: user.email };
 }
 
-/** Changes the e-mail of a user, who may have accepted the invitation or not. The links to the former e-mail are void. */
+/**
+ * Changes the e-mail of a user, whether or not the user has accepted the invitation. Voids the links that were sent to the former
+ * e-mail.
+ */
 export async function changeEmailOf(
   db: Database,
   emailOrId: string,
@@ -74,7 +80,7 @@ export async function changeEmailOf(
   }
 }
 
-/** Throws if the e-mail is of a domain that another organization has verified. */
+/** Throws if another organization has verified the domain of the e-mail. */
 export async function requireFreeDomain(db: Database, email: string, scope: OrganizationScope | null): Promise<void> {
   const owner = await findOwnerOfDomain(db, domainOfEmail(email));
   if (owner === null || owner.id === scope?.organizationId) return;
@@ -87,8 +93,8 @@ export async function requireFreeDomain(db: Database, email: string, scope: Orga
 export type Removed = { readonly email: string; readonly keysRevoked: number; readonly isDeleted: boolean };
 
 /**
- * Ends everything of the user, keys included, and makes the e-mail free. A user whom keys, integrations or webhooks name stays as a
- * deactivated user without the e-mail, so that their history remains. Integrations keep their keys.
+ * Ends all keys, sessions and links of the user, and frees the e-mail. If keys, integrations or webhooks refer to the user, the
+ * user remains as a deactivated user without an e-mail, so that the history stays complete. Integrations keep their keys.
  */
 export async function removeUser(db: Database, emailOrId: string, now: Date = new Date()): Promise<Removed> {
   const { scope, userId } = await getUserByEmailOrId(db, emailOrId);

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/text.ts';
 
-// An archive consists of JSON Lines: a head, a line for each row, and an end with a checksum, which shows that the file is
+// An archive consists of JSON Lines: a head, one line for each row, and a last line with a checksum, which shows that the file is
 // complete.
 
 export const ARCHIVE_FORMAT = 1;
 
 /**
- * "move" has every row and column, for another database. "data" has no secrets, and is for people. "completion" has the audit events of
- * the revocations during the move, which the other database needs before it serves the organization.
+ * The kind of an archive. "move" has every row and column, for import into another database. "data" has no secrets, and is for
+ * people to read. "completion" has the audit events of the revocations during the move, which the other database needs before it
+ * serves the organization.
  */
 export type ArchiveKind = 'move' | 'data' | 'completion';
 
@@ -17,19 +18,19 @@ export type ArchiveHead = {
   readonly charter_archive: typeof ARCHIVE_FORMAT;
   readonly kind: ArchiveKind;
   readonly organization: { readonly id: string; readonly name: string };
-  /** The id of the move in both databases; `null` if the organization does not move. */
+  /** The id of the move, which is the same in both databases; `null` if the organization does not move. */
   readonly move_id: string | null;
-  /** When the rows were read. */
+  /** The time at which the rows were read. */
   readonly at: string;
-  /** The migrations of the database. Another database can import the archive only if it has the same ones. */
+  /** The migrations of the database. An archive can be imported only into a database with the same migrations. */
   readonly migrations: readonly string[];
 };
 
 type Write = (text: string) => Promise<void>;
 
 /**
- * Passes the lines of an archive to `write`. The last line has the number of rows of each table, and the SHA-256 of all lines
- * before.
+ * Passes the lines of an archive to `write`. The last line has the number of rows of each table, and the SHA-256 of all previous
+ * lines.
  */
 export class ArchiveWriter {
   readonly rows = new Map<string, number>();
@@ -44,7 +45,7 @@ export class ArchiveWriter {
     await this.#append(`${JSON.stringify(head)}\n`);
   }
 
-  /** `rows` are JSON, all of one table. */
+  /** Writes rows of one table, each given as JSON. */
   async writeRows(table: string, rows: readonly string[]): Promise<void> {
     if (rows.length === 0) return;
     await this.#append(rows.map((row) => `{"table":"${table}","row":${row}}\n`).join(''));
@@ -62,16 +63,19 @@ export class ArchiveWriter {
   }
 }
 
-/** A row is JSON that is not parsed: PostgreSQL does that. */
+/** A row of an archive. `row` is unparsed JSON, because PostgreSQL parses it. */
 export type ArchiveRow = { readonly table: string; readonly row: string };
 
 export type Archive = {
   readonly head: ArchiveHead;
-  /** Throws at its end unless the lines are those that were written. Read all of them before you commit. */
+  /**
+   * The rows of the archive. The iterator throws after the last row if a line was lost or changed, so read all rows before you
+   * commit.
+   */
   readonly rows: AsyncIterable<ArchiveRow>;
 };
 
-/** Throws unless the first line is the head of an archive of this format. */
+/** Reads the head of an archive. Throws unless the first line is the head of an archive in this format. */
 export async function readArchive(lines: AsyncIterator<string>): Promise<Archive> {
   const first = await lines.next();
   const text = first.done === true ? '' : first.value;
@@ -107,14 +111,14 @@ async function* readRows({ head, firstLine }: Begun, lines: AsyncIterable<string
 
 const ROW = /^\{"table":"([a-z_]+)","row":/;
 
-/** Throws unless the line is the head of an archive of this format. */
+/** Parses the head of an archive. Throws unless the line is the head of an archive in this format. */
 export function parseHead(line: string): ArchiveHead {
   const head = parseLine(line);
   const { charter_archive: format, organization, move_id: moveId, migrations } = head;
   const isNamed = isObject(organization) && isIdText(Reflect.get(organization, 'id'));
   if (format !== ARCHIVE_FORMAT || !isNamed || !(moveId === null || isIdText(moveId)) || !Array.isArray(migrations))
     throw new DamagedError('its first line is not that of an archive');
-  // ArchiveWriter has written the line, in the format of this number.
+  // The line has this type, because its format number shows that ArchiveWriter has written it.
   return head as unknown as ArchiveHead;
 }
 
@@ -123,7 +127,7 @@ function parseLine(line: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return { ...value };
   } catch {
-    // The line was cut, or is that of another file.
+    // The line is incomplete, or belongs to another kind of file.
   }
   throw new DamagedError('a line is not one of an archive');
 }
@@ -136,7 +140,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The file was cut or changed, or is no archive. `why` is a clause. */
+/** The file is incomplete, was changed or is not an archive. `why` is a clause that completes the message. */
 export class DamagedError extends DomainError {
   constructor(why = 'a row cannot be read') {
     super(

@@ -24,13 +24,13 @@ import { REPORTED } from '../keys/report-keys.ts';
 import { ARCHIVE_FORMAT, type Archive, ArchiveWriter, DamagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside, type Sink } from './export-organization.ts';
 
-// These are the last two steps of a move. First, the old database stops to carry out revocations. Then the new one carries out
-// those
-// since the beginning of the move, and serves the organization. A key that has ended is therefore accepted by neither.
+// These are the last two steps of a move. First, the old database stops accepting revocations. Then the new database repeats the
+// revocations that were made since the beginning of the move, and serves the organization. A key that has ended is therefore
+// accepted by neither database.
 
 /**
- * Completes the move in the database that the organization leaves, which refuses revocations, too, from now on. It passes those since
- * the start of the move to the sink, and returns how many there are. A repetition passes the same ones.
+ * Completes the move in the old database, which refuses revocations, too, from now on. Passes the revocations since the start of
+ * the move to the sink, and returns their number. Calling it again passes the same revocations.
  */
 export async function completeMove(
   db: Database,
@@ -53,7 +53,8 @@ export async function completeMove(
     }
     return { name: organization.name, id: move.id };
   });
-  // The file is written after the commit. Otherwise, it could be activated while revocations continue here.
+  // The file is written after the commit. Otherwise, the organization could be activated elsewhere while revocations continue
+  // here.
   return transaction(
     db,
     async (tx) => {
@@ -80,15 +81,15 @@ export async function completeMove(
 const WRITE_SECONDS = 600;
 
 export type Activated = {
-  /** How many revocations the import did not bring along. */
+  /** The number of revocations that were made in the old database after the export. */
   readonly revocations: number;
-  /** `false` if the organization was activated before. */
+  /** Whether this call has activated the organization; `false` if it was activated before. */
   readonly isNew: boolean;
 };
 
 /**
- * Activates an organization in the database that has imported it. It carries out the revocations of the completion, and has the
- * organization served from the commit on.
+ * Activates an organization in the database that has imported it. Repeats the revocations in the completion file, and serves the
+ * organization from the commit on.
  */
 export async function activateOrganization(
   db: Database,
@@ -139,7 +140,7 @@ export async function activateOrganization(
   }
 }
 
-/** Repeats an action of the other database. Keys and sessions that have ended here already stay as they are. */
+/** Repeats an action of the old database. Does not touch keys and sessions that have already ended here. */
 async function carryOut(tx: Transaction, scope: OrganizationScope, event: CarriedEvent): Promise<void> {
   const { action, at, actorUserId: byUserId, targetUserId: userId, keyId, detail } = event;
   if (userId === null) throw new DamagedError();
@@ -149,7 +150,7 @@ async function carryOut(tx: Transaction, scope: OrganizationScope, event: Carrie
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);
-      // Only revocations by people have a notice, which the old database does not mail during the move.
+      // Only revocations by people lead to a notice, which the old database does not mail during the move.
       if (revoked !== null && holder !== undefined && detail['why'] === undefined)
         await tellHolder(tx, scope, { holder, keyId, kind: 'revoked', byUserId });
       return;
@@ -170,7 +171,7 @@ async function carryOut(tx: Transaction, scope: OrganizationScope, event: Carrie
     case 'user.signed_out':
     case 'user.session_ended':
     case 'user.signed_out_everywhere':
-      // The event does not name the session.
+      // The event does not say which session was ended, so all sessions of the user are ended.
       await endSessionsOf(tx, scope, userId);
       return;
   }

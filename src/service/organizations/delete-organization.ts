@@ -23,15 +23,19 @@ import {
 import { busyError, silencingError } from './import-organization.ts';
 
 export type Deletion = {
-  /** The name of the organization, which must be repeated so that no other one is deleted by mistake. */
+  /** The name of the organization, which the operator must repeat, so that no other organization is deleted by mistake. */
   readonly name: string;
-  /** Confirms the deletion of an organization that has not moved away, so that none is deleted where it has moved to. */
+  /**
+   * Confirms the deletion of an organization that has not moved away. Without it, an organization could be deleted in the
+   * database to which it has moved.
+   */
   readonly hasNotMoved: boolean;
 };
 
 /**
- * Deletes every row of the organization in chunks, the organization itself last. From the start on, its requests get 503, and
- * 401 once its keys are gone. Returns the number of rows. If it was stopped, it can only be repeated.
+ * Deletes every row of the organization in chunks, and the organization itself last. Returns the number of deleted rows. As soon
+ * as the deletion starts, requests of the organization get 503, and 401 once its keys are deleted. An interrupted deletion cannot
+ * be undone; call the function again to complete it.
  */
 export async function deleteOrganization(
   db: Database,
@@ -52,12 +56,12 @@ export async function deleteOrganization(
       );
     if (move !== null && !hasNotMoved && NOT_GONE[move.stage] !== null)
       throw new DomainError('conflict', `${NOT_GONE[move.stage]} Nothing was deleted.`);
-    // The command is repeated.
+    // The deletion was started by an earlier call.
     if (move?.stage === 'deleting') return;
     const id = move?.id ?? (await nextMoveId(tx, scope));
     if (move === null) await startMove(tx, scope, id);
     await setStage(tx, scope, { id, stage: 'deleting' });
-    // A copy that was never served can be imported again.
+    // A move that was imported, but never activated, is not recorded, so that the archive can be imported again.
     const detail = move?.stage === 'arriving' ? {} : { move: id };
     await recordOperatorAction(tx, { action: 'organization.deletion_started', organization, detail });
   });
@@ -68,7 +72,7 @@ export async function deleteOrganization(
   return rows;
 }
 
-/** Why an organization in this stage has not moved away; `null` if it has. */
+/** Why an organization in this stage of a move has not moved away; `null` if it has. */
 const NOT_GONE: Record<MoveStage, string | null> = {
   leaving:
     'The move is not completed: run complete-move here, and activate-organization with its file in the new installation. To erase the organization, add --erase.',
@@ -78,12 +82,12 @@ const NOT_GONE: Record<MoveStage, string | null> = {
   deleting: null,
 };
 
-/** These tables are deleted last, because the row of the move says that the organization must not be served. */
+/** The tables that are deleted last, because the row of the move prevents the organization from being served. */
 const LAST = ['organization_moves', 'organizations'];
 
 async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<number> {
   return withOwnConnection(pool, async (query) => {
-    // Without this lock, an import of the organization meanwhile would be deleted, too.
+    // Without this lock, rows that are imported for the organization meanwhile would be deleted, too.
     if (!(await takeTurn(query, scope, { inTransaction: false }))) throw busyError();
     await silenceTriggers(query).catch((error: unknown) => {
       throw lacksPrivilege(error) ? silencingError() : error;
@@ -98,7 +102,8 @@ async function deleteAll({ pool }: Database, scope: OrganizationScope): Promise<
       await query('begin');
       for (const table of tables.filter(isLast)) deleted += await deleteRows(query, scope, table);
       await query('commit');
-      // Older transactions may have inserted rows into a table that was empty already.
+      // Transactions that began earlier may have inserted rows into a table after it was emptied, so the deletion is repeated
+      // until it finds no rows.
       if (deleted === before) return deleted;
     }
   });

@@ -25,21 +25,21 @@ import { ARCHIVE_FORMAT, type ArchiveKind, ArchiveWriter } from './archive-forma
 
 export type Exported = {
   readonly name: string;
-  /** `null` unless the organization moves. */
+  /** The id of the move; `null` if the organization does not move. */
   readonly moveId: string | null;
   readonly rows: ReadonlyMap<string, number>;
 };
 
 export type Sink = {
   readonly write: (text: string) => Promise<void>;
-  /** Publishes the archive once it is complete and may be used. A move cannot be cancelled while it runs. */
+  /** Publishes the archive. Called once the archive is complete and may be used; the move cannot be cancelled meanwhile. */
   readonly publish?: () => Promise<void>;
 };
 
 /**
- * Passes the archive of the organization to the sink, in parts of some hundred lines. For a move, its requests get 503 from
- * before the first row is read, until the move is cancelled or the organization is deleted; repeat it as often as needed.
- * Throws if the move is cancelled, or the deletion begins, before the end.
+ * Passes the archive of the organization to the sink, in parts of some hundred lines. For a move, requests of the organization
+ * get 503 from before the first row is read until the move is cancelled or the organization is deleted; the export can be
+ * repeated as often as needed. Throws if the move is cancelled or the deletion begins before the export ends.
  */
 export async function exportOrganization(
   db: Database,
@@ -50,7 +50,7 @@ export async function exportOrganization(
   const archive = new ArchiveWriter(write);
   const migrations = await withOwnConnection(db.pool, async (query) => {
     await beginSnapshot(query);
-    // The deletion of an organization begins with a move. So a snapshot without one has every row.
+    // The deletion of an organization begins with a move, so a snapshot in which there is no move is complete.
     if ((await findMoveId(query, scope)) !== moveId) throw new MoveEndedError(kind);
     const own = await listMigrations(query);
     const tables = await listTenantTables(query);
@@ -71,7 +71,7 @@ export async function exportOrganization(
     async (tx) => {
       const query = queryIn(tx);
       await removeTimeouts(query);
-      // The snapshot does not show what happened since.
+      // The snapshot does not show what has happened since it was taken.
       if (moveId !== null) await requireMove(tx, scope, moveId);
       if (String(await listMigrations(query)) !== String(migrations))
         throw new DomainError(
@@ -90,8 +90,8 @@ export async function exportOrganization(
 const PUBLISH_SECONDS = 600;
 
 /**
- * Throws unless the organization still moves. Until the end of the transaction, the move is neither cancelled nor followed by a
- * deletion.
+ * Throws unless the organization still moves. Locks the organization, so that the move is neither cancelled nor followed by a
+ * deletion before the transaction ends.
  */
 async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   await lockOrganizationAlone(tx, scope);
@@ -100,7 +100,7 @@ async function requireMove(tx: Transaction, scope: OrganizationScope, moveId: st
   requireStageOutside(move, ['deleting']);
 }
 
-/** The move was cancelled, or another one began, before the end of the export. */
+/** The move was cancelled, or another move began, before the export ended. */
 export class MoveEndedError extends DomainError {
   constructor(kind: ArchiveKind) {
     super(
@@ -112,7 +112,7 @@ export class MoveEndedError extends DomainError {
   }
 }
 
-/** Records the export and, if the organization is to move, starts the move. A repetition during a move continues that move. */
+/** Records the export and, for a move, starts the move. If the organization is already moving, the export continues that move. */
 async function startExport(db: Database, scope: OrganizationScope, kind: ArchiveKind) {
   const id = scope.organizationId;
   return transaction(db, async (tx) => {
@@ -133,8 +133,8 @@ async function startExport(db: Database, scope: OrganizationScope, kind: Archive
 }
 
 /**
- * Cancels the move, so that this database serves the organization again. Throws "conflict" if it does not move, or is being
- * deleted.
+ * Cancels the move, so that this database serves the organization again. Throws "conflict" if the organization is not moving, or
+ * is being deleted.
  */
 export async function cancelMove(db: Database, scope: OrganizationScope): Promise<void> {
   await transaction(db, async (tx) => {
@@ -164,7 +164,8 @@ export function requireStageOutside(move: Move | null, stages: readonly MoveStag
 }
 
 /**
- * Throws unless the organization arrives here with the move of the file, whose id is `ofFile`. A later move has a greater id.
+ * Throws unless the move of the file, `ofFile`, is the move by which the organization arrived in this database. Later moves have
+ * greater ids.
  */
 export function requireSameMove({ id }: Pick<Move, 'id'>, ofFile: string): void {
   if (id === ofFile) return;

@@ -30,22 +30,25 @@ import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
 export type Imported = {
   readonly rows: number;
-  /** Whether an earlier import of this archive has been committed, and the organization activated since. */
+  /**
+   * The state that this call found: "imported" if an earlier call had imported the archive, "activated" if the organization was
+   * activated after that.
+   */
   readonly before: 'nothing' | 'imported' | 'activated';
 };
 
 export type ImportRequest = Archive & {
-  /** The encryption keys of the database that the archive is from; `undefined` if they are those of this one. */
+  /** The encryption keys of the source database; `undefined` if this database has the same ones. */
   readonly sourceKeyring?: Keyring | undefined;
 };
 
-/** How many rows, or characters, are sent to PostgreSQL together. */
+/** The most rows, and the most characters, that are sent to PostgreSQL in one statement. */
 const CHUNK = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 
 /**
- * Inserts the organization of an archive that was exported for a move, in one transaction. Its requests get 503 until
- * `activateOrganization`.
+ * Inserts the organization of an archive that was exported for a move, in one transaction. Requests of the organization get 503
+ * until `activateOrganization` is called.
  */
 export async function importOrganization(
   db: Database,
@@ -91,7 +94,7 @@ export function busyError(): DomainError {
   );
 }
 
-/** A row of the chunk has a unique value that this database has already. */
+/** A row of the chunk has a unique value that already exists in this database. */
 class TakenError extends Error {
   readonly chunk: RowsOfTable;
   constructor(chunk: RowsOfTable, cause: unknown) {
@@ -101,8 +104,8 @@ class TakenError extends Error {
 }
 
 /**
- * Throws unless the migrations are those of this database. None begins until the end of the transaction: it might miss the new
- * rows.
+ * Throws unless the archive has the same migrations as this database. Locks the migrations until the transaction ends, because a
+ * concurrent migration could miss the new rows.
  */
 async function requireSameMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
   await lockMigrations(query);
@@ -119,8 +122,8 @@ async function requireSameMigrations(query: Query, { migrations }: ArchiveHead):
 }
 
 /**
- * Checks the encryption key in place of the triggers, which are silent during the import. A rotation of the key waits for the
- * import.
+ * Checks the encryption key, because the triggers that normally check it are disabled during the import. A rotation of the
+ * encryption key waits until the import ends.
  */
 async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<void> {
   if (await lockEncryptionKey(query, keyring)) return;
@@ -130,7 +133,7 @@ async function requireEncryptionKey(query: Query, keyring: Keyring): Promise<voi
   );
 }
 
-/** Whether the archive was imported before. Throws "conflict" if the organization exists for another reason. */
+/** Returns how far this archive was imported before. Throws "conflict" if the organization exists for another reason. */
 async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<Imported['before']> {
   if (!(await hasOrganization(tx, scope))) return 'nothing';
   const move = await findMove(tx, scope);
@@ -148,7 +151,7 @@ async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: st
   );
 }
 
-/** Throws if the file is old: it would bring back keys, people or a whole organization that have ended since. */
+/** Throws if the file is outdated, because it would restore keys, people or a whole organization that have ended since. */
 async function requireNewFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   const record = await findRecordSince(tx, scope, moveId);
   if (record !== null) throw new DomainError('conflict', `${reasonAgainst(record, moveId)} Nothing was imported.`);
@@ -182,17 +185,17 @@ async function insertAll(
     const count = await insertRows(query, archive.scope, { table: target, rows: encrypted }).catch((error) => {
       throw violatedUnique(error) === undefined ? error : new TakenError({ table, rows }, error);
     });
-    // Fewer rows are inserted if one of them belongs to another organization.
+    // PostgreSQL inserts fewer rows if one of them belongs to another organization.
     if (count !== rows.length) throw new DamagedError();
     inserted += rows.length;
   };
-  // The next chunk is read while PostgreSQL inserts one.
+  // The next chunk is read from the file while PostgreSQL inserts the previous chunk.
   let inserting = Promise.resolve();
   try {
     for await (const chunk of chunksOf(archive.rows)) {
       await inserting;
       inserting = insert(chunk);
-      // A failure is thrown by one of the two awaits, once the next chunk is read.
+      // One of the two awaits throws the failure once the next chunk is read. This handler only prevents an unhandled rejection.
       inserting.catch(() => {});
     }
   } finally {
@@ -230,7 +233,7 @@ async function refusalOfTaken(
   return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : chunk.table)} ${cancel}`);
 }
 
-/** `table` is that of the e-mail or domain that is taken. The caller adds how to cancel the move. */
+/** Returns the remedy for an e-mail or domain that already exists in this table. The caller adds how to cancel the move. */
 function remedyOf(table: string | null): string {
   if (table === null) return 'If another export of the organization does not help,';
   return table === 'sso_domains'
@@ -238,7 +241,7 @@ function remedyOf(table: string | null): string {
     : 'Only one user of a database can have an e-mail. Change it there (admin change-email), or remove the user (admin remove-user), and repeat the import, or';
 }
 
-/** Turns an error that the operator can fix into one that says how. */
+/** Returns an error that says what the operator can do, if the operator can fix the error; otherwise, the error itself. */
 function refusalOf(error: unknown, { sourceKeyring }: ImportRequest): unknown {
   if (isRefusedValue(error)) return new DamagedError();
   if (lacksPrivilege(error)) return silencingError();

@@ -22,7 +22,7 @@ export async function getPolicy(db: Database, actor: Actor): Promise<Organizatio
   return getOrganization(db.prisma, actor.scope);
 }
 
-/** Changes the policy for new keys; existing keys keep their expiry, and stay valid without allowed addresses. */
+/** Changes the policy for new keys. Existing keys keep their expiry, and stay valid even without allowed addresses. */
 export async function changePolicy(db: Database, actor: Actor, policy: KeyPolicy): Promise<Done | Invalid> {
   const { maxKeyLifeDays } = policy;
   if (!Number.isInteger(maxKeyLifeDays) || maxKeyLifeDays < 1 || maxKeyLifeDays > MAX_LIFE_DAYS)
@@ -38,8 +38,9 @@ export async function changePolicy(db: Database, actor: Actor, policy: KeyPolicy
 }
 
 /**
- * Changes whether Charter ends keys that are not used, and whether holders learn of new networks. If the time without a use changes,
- * all keys of the organization are checked soon. No key ends within a week after that time was set or shortened.
+ * Changes whether unused keys are ended, and whether holders are notified when a key is used from a new network. If the maximum
+ * time without a use changes, all keys of the organization are checked soon, but no key ends within a week after that time was
+ * set or shortened.
  */
 export async function changeNoticeSettings(
   db: Database,

@@ -45,7 +45,8 @@ import { checkAcceptance, existingAccountConflict } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
 /**
- * Creates a link for the actor to pass on. It voids the user's earlier links, and works only while the actor may manage the user.
+ * Creates a link that the actor gives to the user. Voids the user's earlier links. The link works only while the actor may manage
+ * the user.
  */
 export async function createLink(
   db: Database,
@@ -55,7 +56,7 @@ export async function createLink(
   return runAction(db, async (tx) => {
     if (!(await claimForm(tx, actor.scope, { formId }))) return ALREADY_SENT;
     const { current, target } = await lockToManage(tx, actor, userId);
-    // A session that somebody else found open must not get the account without its password.
+    // An intruder who finds an open session must not be able to take over the account without its password.
     if (target.id === current.id) return conflict('Change your own password under My profile.');
     const unfit = await checkLinkFits(tx, actor.scope, { user: target, kind });
     if (unfit !== null) return unfit;
@@ -66,7 +67,9 @@ export async function createLink(
   });
 }
 
-/** Creates a link for an operator to pass on: an invitation if the user has no password yet, otherwise a password reset. */
+/**
+ * Creates a link that an operator gives to the user: an invitation if the user has no password yet, otherwise a password reset.
+ */
 export async function createOperatorLink(
   db: Database,
   scope: OrganizationScope,
@@ -88,8 +91,8 @@ export async function createOperatorLink(
 type OwnRequest = { readonly email: string; readonly auditSource: AuditSource; readonly now: Date };
 
 /**
- * Creates reset links for a user's own mailbox: one for the account with the e-mail or, if there is none, one for each invitation.
- * Anybody can request them, so they void no other link.
+ * Creates reset links to be mailed to the user's own mailbox: one for the account with the e-mail or, if there is no account, one
+ * for each invitation. Anybody can request such links, so they do not void other links.
  */
 export async function createOwnLinks(db: Database, request: OwnRequest): Promise<MailedLink[]> {
   const account = await findCredentials(db, request.email);
@@ -102,7 +105,7 @@ export async function createOwnLinks(db: Database, request: OwnRequest): Promise
   return links;
 }
 
-/** Returns `null` if the link would be useless to its user, or the organization is moving. */
+/** Creates a reset link. Returns `null` if the link would be useless to the user, or the organization is moving. */
 async function createOwnLink(
   db: Database,
   { organizationId, userId, auditSource, now }: OwnRequest & Invited,
@@ -156,7 +159,8 @@ export type OpenLink = {
 };
 
 /**
- * Returns what a link is for, or `null` if it does not exist, was used or voided, or has expired. Opening a link does not use it.
+ * Returns the purpose of a link, or `null` if the link does not exist, was used or voided, or has expired. Opening a link does
+ * not use it up.
  */
 export async function openLink(db: Database, token: string, now: Date = new Date()): Promise<OpenLink | null> {
   const link = await findOpen(db, token, now);
@@ -182,13 +186,13 @@ async function findOpen(db: Database, token: string, now: Date) {
   return tokenHash !== null && link !== null && isLinkOpen(link, now) ? { ...link, tokenHash } : null;
 }
 
-/** The link was used, voided or has expired. */
+/** The refusal of a link that was used or voided, or has expired. */
 export type DeadLink = { readonly kind: 'dead-link' };
 const DEAD_LINK: DeadLink = { kind: 'dead-link' };
 
 /**
- * Sets the password. A link works once, under concurrent requests too; a password that is refused does not use it up. Nobody
- * is signed in by it, so the next sign-in still asks for a second factor.
+ * Sets the password of the link's user. A link works once, even under concurrent requests; a refused password does not use it up.
+ * The user is not signed in, so the next sign-in still asks for a second factor.
  */
 export async function setPassword(
   db: Database,
@@ -213,7 +217,8 @@ export async function setPassword(
       const maker = link.maker === null ? null : (users.get(makerId) ?? link.maker);
       if (user === undefined || user.deactivatedAt !== null || !mayMakerManage(maker, user.role)) return DEAD_LINK;
       if ((await getSignInWay(tx, scope, user.id)) === 'single-sign-on') return DEAD_LINK;
-      // Without a second factor the password must be longer, and it may have been removed since the page was opened.
+      // Without a second factor the password must be longer, and the second factor may have been removed since the page was
+      // opened.
       const tooWeakNow = checkPassword(password, { ...link, hasSecondFactor: user.totpSince !== null });
       if (tooWeakNow !== null) return tooWeakNow;
       const refusal = await checkAcceptance(tx, scope, user);
@@ -232,7 +237,7 @@ export async function setPassword(
   );
 }
 
-/** Returns a refusal if the e-mail has got an account in another organization since the invitation. */
+/** Calls `accept`. Returns a refusal if the e-mail has become that of an account in another organization since the invitation. */
 async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O | Conflict> {
   try {
     return await accept();
@@ -245,9 +250,9 @@ async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O
 export type ResetDeps = { outbox: Outbox; publicUrl: string };
 
 /**
- * Mails a reset link to the owner of an account who forgot the password. It returns the same, after the same time, whether or not the
- * e-mail has an account, because the link is created afterwards. Each account has three requests an hour from one network; so has an
- * e-mail without an account.
+ * Mails a reset link to the owner of an account who forgot the password. The link is created in the background, so that neither
+ * the result nor the response time reveals whether the e-mail has an account. From one network, each e-mail can be given three
+ * times an hour, whether or not it has an account.
  */
 export async function requestReset(
   db: Database,

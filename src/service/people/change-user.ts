@@ -22,8 +22,8 @@ import {
 import { parseRole } from './people.ts';
 
 /**
- * Changes the role of a user, whose keys and sessions have its permissions from their next request on. The demotion of an owner of
- * integrations needs `newOwner`, the e-mail of their next owner, who may be the same user.
+ * Changes the role of a user. The user's keys and sessions have the permissions of the new role from their next request on. To
+ * demote an owner of integrations, `newOwner` must be the e-mail of the next owner, who may be the same user.
  */
 export async function changeRole(
   db: Database,
@@ -47,7 +47,8 @@ export async function changeRole(
       if (changed !== null) return changed;
     }
     await changeUser(tx, actor.scope, target.id, { role: next });
-    // An intruder in one of the sessions, such as by a reset link that they created, must not gain permissions.
+    // The attack: an intruder has one of the user's sessions, for example by a reset link that the intruder created, and would
+    // gain the permissions of the higher role.
     if (isAbove(next, target.role)) await endSessionsOf(tx, actor.scope, target.id);
     await recordAct(tx, actor, {
       action: 'user.role_changed',
@@ -59,8 +60,8 @@ export async function changeRole(
 }
 
 /**
- * Ends every key, session and access link of the user, in one transaction. The integrations that the user owns keep their keys. They
- * get another owner, whose e-mail `newOwner` must be given.
+ * Ends every key, session and access link of the user, in one transaction. If the user owns integrations, `newOwner` must be the
+ * e-mail of their next owner. The integrations keep their keys.
  */
 export async function deactivateUser(
   db: Database,
@@ -96,7 +97,9 @@ function idsOf(found: HandOver | Invalid | null): readonly string[] {
   return found?.kind === 'hand-over' ? [...found.integrationIds, found.ownerId] : [];
 }
 
-/** Lets the user sign in again, with the same password. The keys, sessions and links that the deactivation ended stay ended. */
+/**
+ * Lets the user sign in again, with the same password. Does not restore the keys, sessions and links that the deactivation ended.
+ */
 export async function reactivateUser(
   db: Database,
   actor: Actor,

@@ -38,8 +38,8 @@ import {
 import { insertLink, type LinkMade } from '../sign-in/password.ts';
 import { parseRole } from './people.ts';
 
-// Any number of organizations may invite the same e-mail. It becomes that of one account when its owner accepts an invitation. Only
-// a mail to it tells whether it has an account already.
+// Any number of organizations may invite the same e-mail, but only one account can have it: that of the organization whose
+// invitation the owner accepts. Only a mail to the address itself may reveal whether it already has an account.
 
 type Invitation = OneTimeForm & {
   readonly email: string;
@@ -49,8 +49,8 @@ type Invitation = OneTimeForm & {
 };
 
 /**
- * Creates a user without a password, and the link with which the user sets one. "conflict": a user of the organization has the
- * e-mail. An account in another organization makes no difference.
+ * Creates a user without a password, and the link by which the user sets one. Returns "conflict" if a user of the organization
+ * has the e-mail. Whether another organization has an account with the e-mail makes no difference.
  */
 export async function inviteUser(
   db: Database,
@@ -86,8 +86,8 @@ export async function inviteUser(
 }
 
 /**
- * Corrects the e-mail of a user who has not accepted the invitation. It voids the links to the former e-mail, and creates an invitation
- * for the new one.
+ * Corrects the e-mail of a user who has not accepted the invitation. Voids the links that were sent to the former e-mail, and
+ * creates an invitation for the new one.
  */
 export async function correctEmail(
   db: Database,
@@ -125,7 +125,7 @@ export async function correctEmail(
   );
 }
 
-/** Removes a user who has not accepted the invitation, with the links. */
+/** Removes a user who has not accepted the invitation, and the user's links. */
 export async function withdrawInvitation(
   db: Database,
   actor: Actor,
@@ -150,7 +150,10 @@ export async function withdrawInvitation(
   });
 }
 
-/** Whether the invitation can be withdrawn. It cannot if the user has keys or integrations, whose history stays. */
+/**
+ * Returns whether the invitation can be withdrawn. A user who has keys or integrations cannot be removed, because their history
+ * must remain.
+ */
 export async function canWithdraw(
   db: Database,
   actor: Actor,
@@ -160,18 +163,21 @@ export async function canWithdraw(
 }
 
 /**
- * Takes back the invitations of other organizations to a domain that this organization has verified. Users who have accepted keep
- * their accounts. A repetition changes nothing.
+ * Withdraws the invitations by other organizations to e-mails of a domain that this organization has verified. Users who have
+ * accepted keep their accounts. Calling it again changes nothing.
  */
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
   for (const { organizationId, userId } of await listInvitedElsewhere(db, scope, domain)) {
     const other = OrganizationScope.grant(organizationId);
-    // In a moving organization, the invitation stays, but nobody can accept it (checkAcceptance).
+    // If the other organization is moving, the invitation remains, but checkAcceptance refuses to accept it.
     await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
   }
 }
 
-/** A user with keys or integrations stays, because these belong to the organization, but cannot accept the invitation. */
+/**
+ * Removes an invited user. A user with keys or integrations stays, because they belong to the organization, but can no longer
+ * accept the invitation.
+ */
 async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   const user = await lockUser(tx, scope, userId);
   if (user === null || user.hasAccepted) return;
@@ -198,7 +204,9 @@ export async function checkAcceptance(
   return conflict(`The e-mail ${shownEmail(email)} ${OF_OTHERS}`);
 }
 
-/** Tells the owner of the mailbox, who has the link. */
+/**
+ * Returns the conflict that the owner of the mailbox sees. Only the owner has the link, so it may reveal the existing account.
+ */
 export function existingAccountConflict(email: string): Conflict {
   return conflict(
     `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,

@@ -7,13 +7,16 @@ import type { AccessLink } from '../sign-in/password.ts';
 
 export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> & {
   readonly organizationName: string;
-  /** The organization requires single sign-on, so the link sets no password. */
+  /**
+   * Whether the link leads to the identity provider, because the organization requires single sign-on, instead of setting a
+   * password.
+   */
   readonly isToProvider: boolean;
 };
 
 /**
- * Mails a link to its user. If a person who is invited has an account in another organization, the mail says so instead. Nobody else
- * learns of that account.
+ * Mails a link to the user. If an invited person has an account in another organization, the mail says so in place of the link,
+ * so that only the owner of the mailbox learns of that account.
  */
 export function mailLink(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
@@ -35,7 +38,7 @@ function existingAccountMail({ name, email, organizationName }: Omit<MailedLink,
   return mailOf({ name, email }, { subject, paragraphs });
 }
 
-/** The mail that brings a link to its user. */
+/** Returns the mail that contains an access link. */
 export function linkMail({
   kind,
   name,

@@ -21,18 +21,21 @@ import { decodePosition, encodePosition, readListPage } from '../list-position.t
 
 type UserListPage = {
   readonly users: readonly UserDetails[];
-  /** How many users match in all, and the number of the first one on this page; `null` if there are too many to count. */
+  /**
+   * The number of users that match, and the position of the first one on this page, counted from 1; `null` if there are too many
+   * to count.
+   */
   readonly range: { readonly first: number; readonly total: number } | null;
-  /** `before` of the previous page; `null` on the first page. */
+  /** The `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; `null` on the last page. */
+  /** The `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
 const PAGE_SIZE = 25;
 const SEARCH_CHARACTERS = 100;
 
-/** Lists the users of the organization by name. `search` is a part of the name or the e-mail, in any letter case. */
+/** Lists the users of the organization by name. `search` is a part of the name or the e-mail; the letter case does not matter. */
 export async function listUsers(
   db: Database,
   actor: Actor,
@@ -57,7 +60,7 @@ export async function listUsers(
 
 type UserListRequest = { search?: string; state?: UserState; after?: string | null; before?: string | null };
 
-/** Returns a user of the organization. Throws "forbidden" unless it is the actor, or the actor may see people. */
+/** Returns a user of the organization. Throws "forbidden" if the user is somebody else and the actor may not see other people. */
 export async function getUser(db: Database, actor: Actor, userId: string): Promise<FoundUser> {
   if (userId !== actor.userId) requireRight(actor, 'see people');
   const user = isId(userId) ? await findUser(db, actor.scope, userId) : null;
