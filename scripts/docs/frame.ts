@@ -2,6 +2,8 @@
 import { type Html, html } from '../../src/html/html.ts';
 import { LOGO } from '../../src/html/icons.ts';
 import type { Source } from './guides.ts';
+import { operationName } from './places.ts';
+import { plain } from './text.ts';
 
 /** Files whose names change with their content, by their name without the hash. */
 export type Assets = ReadonlyMap<string, string>;
@@ -48,7 +50,7 @@ export function renderPage(site: Site, page: Page): string {
   const { info } = site.source.contract;
   const url = addressOf(site, name);
   const whole = name === 'index' ? title : `${title} - ${brand}`;
-  return html`<!doctype html>
+  const text = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -80,6 +82,8 @@ ${content}
 </body>
 </html>
 `.toString();
+  // The files that a page in a folder links to are beside the folder.
+  return name.includes('/') ? text.replace(/ (href|src)="(?![a-z]+:|[#/"])/g, ' $1="../') : text;
 }
 
 function logoOf({ source: { branding } }: Site): Html {
@@ -88,15 +92,19 @@ function logoOf({ source: { branding } }: Site): Html {
 }
 
 /** The pages of the site. On a phone, they open from the header. */
-export function contentsOf({ source: { guides } }: Site, here: string): Html {
+export function contentsOf({ source: { contract, guides } }: Site, here: string): Html {
   const entry = (name: string, title: string) =>
     html`<li><a href="${name}.html"${name === here && html` aria-current="page"`}>${title}</a></li>`;
   const groups = [...Map.groupBy(guides, ({ group }) => group)];
+  const operations = [...Map.groupBy([...contract.operations, ...contract.webhooks], ({ tags: [tag = ''] }) => tag)];
   return html`<nav id="contents" class="contents" popover aria-label="Contents">${groups.map(
     ([group, listed]) =>
       html`<h2>${group}</h2><ul>${listed.map(({ slug, title }) => entry(slug, title))}${
         group === 'Reference' &&
         html`${entry('reference', 'Operations and webhooks')}${entry('all', 'Everything on one page')}`
       }</ul>`,
+  )}${operations.map(
+    ([tag, listed]) =>
+      html`<h2>${tag}</h2><ul>${listed.map((each) => entry(operationName(each), plain(each.summary)))}</ul>`,
   )}</nav>`;
 }

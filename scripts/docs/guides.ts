@@ -176,7 +176,8 @@ function headOf({ parameters = [] }: Webhook): string {
   return ['POST /webhooks HTTP/1.1', 'Content-Type: application/json', ...headers].join('\n');
 }
 
-function jsonText(value: unknown, indent = ''): string {
+/** JSON that has in one line what fits there. */
+export function jsonText(value: unknown, indent = ''): string {
   const line = inOneLine(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;
   const inner = `${indent}  `;

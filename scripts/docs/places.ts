@@ -14,7 +14,7 @@ export type Places = (target: Target) => string;
 
 /** Links from one page of the site to another, in the same folder. */
 export const ON_PAGES: Places = (target) => {
-  if (target.kind === 'operation') return `reference.html#${operationPlace(target.operation)}`;
+  if (target.kind === 'operation') return `${operationName(target.operation)}.html`;
   return target.kind === 'file'
     ? target.name
     : `${target.slug}.html${target.anchor === null ? '' : `#${target.anchor}`}`;
@@ -28,7 +28,7 @@ export const ON_ONE_PAGE: Places = (target) => {
 
 /** Links between the Markdown files. */
 export const IN_MARKDOWN: Places = (target) => {
-  if (target.kind === 'operation') return `reference/${target.operation.operationId}.md`;
+  if (target.kind === 'operation') return `${operationName(target.operation)}.md`;
   return target.kind === 'file' ? target.name : `${target.slug}.md${target.anchor === null ? '' : `#${target.anchor}`}`;
 };
 
@@ -43,6 +43,11 @@ export function tagPlace(name: string): string {
 /** The place of an operation or a webhook, which is that of Redoc. */
 export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation, 'tags' | 'operationId'>): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
+}
+
+/** The name of the page of an operation or a webhook, and of its Markdown. */
+export function operationName({ operationId }: Pick<Operation, 'operationId'>): string {
+  return `reference/${operationId}`;
 }
 
 export function schemaPlace(name: string): string {

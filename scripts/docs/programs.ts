@@ -2,7 +2,7 @@
 import { addressOf, type Site } from './frame.ts';
 import type { Guide } from './guides.ts';
 import { startMarkdown, summaryOf } from './pages.ts';
-import { IN_MARKDOWN, type Places, withLinks } from './places.ts';
+import { IN_MARKDOWN, operationName, type Places, withLinks } from './places.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
 
 /** The Markdown files and the indexes of the site, by path. */
@@ -21,7 +21,7 @@ export function filesForPrograms(site: Site): ReadonlyMap<string, () => string> 
       () => guideMarkdown(site, guide, IN_MARKDOWN),
     ]),
     ...operations.map((each): [string, () => string] => [
-      `reference/${each.operationId}.md`,
+      `${operationName(each)}.md`,
       () =>
         withoutLabels(
           `# ${each.summary}\n\n${operationMarkdown(each, (name) => `schemas.md#${name.toLowerCase()}`)}\n`,
@@ -97,7 +97,9 @@ function llmsFull(site: Site): string {
 }
 
 function sitemap(site: Site): string {
-  const names = ['index', ...site.source.guides.map(({ slug }) => slug), 'reference', 'all'];
+  const { contract, guides } = site.source;
+  const operations = [...contract.operations, ...contract.webhooks].map(operationName);
+  const names = ['index', ...guides.map(({ slug }) => slug), ...operations, 'reference', 'all'];
   const urls = names.map((name) => `<url><loc>${addressOf(site, name)}</loc></url>\n`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
 }

@@ -1,5 +1,4 @@
 // The reference as Markdown, for programs and for the page that holds everything.
-import { STATUS_CODES } from 'node:http';
 import {
   type Examples,
   firstExample,
@@ -11,6 +10,7 @@ import {
   type Webhook,
 } from '../../src/contract/document.ts';
 import type { Contract } from './contract.ts';
+import { statusesOf, statusPartOf } from './parts.ts';
 import { samplesOf } from './samples/languages.ts';
 
 /** Returns the URL of the Markdown of a schema. */
@@ -18,7 +18,7 @@ type SchemaPlaces = (name: string) => string;
 
 /** The operation or webhook, without its title. Its sections begin with "##". */
 export function operationMarkdown(operation: Operation | Webhook, placeOf: SchemaPlaces): string {
-  const { method, description, parameters = [], requestBody, responses } = operation;
+  const { method, description, parameters = [], requestBody } = operation;
   const isWebhook = !('path' in operation);
   const target = isWebhook ? `${operation.name}\`, sent to your endpoint` : `${operation.path}\``;
   const body = requestBody?.content['application/json'];
@@ -42,10 +42,7 @@ export function operationMarkdown(operation: Operation | Webhook, placeOf: Schem
           ...samplesOf(operation).map(({ lang, label, source }) => code(`${lang} label=${label}`, source)),
         ),
     isWebhook ? '## Your response' : '## Responses',
-    ...Object.entries(responses)
-      // JavaScript puts the name "410" before "2XX".
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([status, response]) => responseSection(status, response, placeOf)),
+    ...statusesOf(operation).map(([status, response]) => responseSection(status, response, placeOf)),
   );
 }
 
@@ -92,7 +89,7 @@ export function headersMarkdown({ operations }: Contract): string {
     .join('\n\n');
 }
 
-const LOCATIONS = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' } as const;
+export const LOCATIONS = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' } as const;
 
 function parameterList(
   location: Parameter['in'],
@@ -107,23 +104,20 @@ function parameterList(
   return `## ${LOCATIONS[location]}\n\n${fields.join('\n')}`;
 }
 
-function permission({ security }: Operation): string {
+export function permission({ security }: Operation): string {
   const needed = security.flatMap((scheme) => Object.values(scheme)).flat();
   if (needed.length === 0) return 'Requires any valid API key.';
   return `Requires the permission ${needed.map((each) => `\`${each}\``).join(' or ')}.`;
 }
 
-function responseSection(
-  status: string,
-  { description, headers = {}, content = {} }: Response,
-  placeOf: SchemaPlaces,
-): string {
+function responseSection(status: string, response: Response, placeOf: SchemaPlaces): string {
+  const { description, headers = {}, content = {} } = response;
   const body = content['application/json'];
   const names = Object.entries(headers).map(
     ([name, { schema }]) => `\`${schema.const === undefined ? name : `${name}: ${String(schema.const)}`}\``,
   );
   return paragraphs(
-    `### ${status} ${STATUS_CODES[Number(status)] ?? ''}`.trim(),
+    `### ${statusPartOf(status, response).title}`,
     description,
     names.length === 0 ? null : `Response headers: ${names.join(', ')}`,
     body === undefined ? 'No body' : `Body: ${kind(body.schema, placeOf)}`,
@@ -161,7 +155,7 @@ function field({ name, schema, description, isRequired, example }: Field, placeO
 }
 
 /** "string, 1 to 200 characters", or a link to a named schema. */
-function kind(schema: Schema, placeOf: SchemaPlaces): string {
+export function kind(schema: Schema, placeOf: SchemaPlaces): string {
   const name = schemaNameOf(schema);
   if (name !== undefined) return `[${name}](${placeOf(name)})`;
   const bounds = boundsOf(schema)

@@ -1,6 +1,6 @@
 // What the search of the site finds: every section of the guides, every operation, schema and error message.
 import type { Source } from './guides.ts';
-import { operationPlace, schemaPlace } from './places.ts';
+import { operationName, schemaPlace } from './places.ts';
 import { plain } from './text.ts';
 
 /** A result of the search. The names are those that assets/site.js reads. */
@@ -46,8 +46,8 @@ function operationEntries({ contract }: Source): Entry[] {
   return [...contract.operations, ...contract.webhooks].map((each) => ({
     title: plain(each.summary),
     page: 'path' in each ? `${each.method.toUpperCase()} ${each.path} ${each.operationId}` : 'Webhook',
-    name: 'reference',
-    anchor: `#${operationPlace(each)}`,
+    name: operationName(each),
+    anchor: '',
     text: [
       plain(each.description),
       ...(each.parameters ?? []).map(({ name, description }) => `${name}: ${plain(description)}`),

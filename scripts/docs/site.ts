@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Assets, Site } from './frame.ts';
 import type { Source } from './guides.ts';
+import { operationPage } from './operation-page.ts';
 import { allPage, guidePage, referencePage, startPage } from './pages.ts';
+import { operationName } from './places.ts';
 import { filesForPrograms } from './programs.ts';
 import { searchEntries } from './search.ts';
 import { readThemes } from './style.ts';
@@ -29,6 +31,10 @@ export async function readSite(root: string, source: Source, options: SiteOption
   return new Map<string, () => string | Buffer>([
     ['index.html', () => startPage(site)],
     ...source.guides.map((guide): [string, () => string] => [`${guide.slug}.html`, () => guidePage(site, guide)]),
+    ...[...source.contract.operations, ...source.contract.webhooks].map((each): [string, () => string] => [
+      `${operationName(each)}.html`,
+      () => operationPage(site, each),
+    ]),
     ['reference.html', () => referencePage(site)],
     ['all.html', () => allPage(site)],
     ['plain.html', () => PLAIN],
@@ -49,11 +55,12 @@ function searchData(source: Source): string {
 
 async function readAssets(root: string, branding: Source['branding']): Promise<Map<string, string>> {
   const own = (name: string) => readFile(join(import.meta.dirname, 'assets', name), 'utf8');
-  const [shared, css, js, referenceCss, referenceJs, icon, redoc] = await Promise.all([
+  const [shared, css, js, referenceCss, operationCss, referenceJs, icon, redoc] = await Promise.all([
     readThemes(root, branding),
     own('site.css'),
     own('site.js'),
     own('reference.css'),
+    own('operation.css'),
     own('reference.js'),
     readFile(join(root, 'src/dashboard/assets/icon.svg'), 'utf8'),
     readFile(join(root, REDOC), 'utf8'),
@@ -62,6 +69,7 @@ async function readAssets(root: string, branding: Source['branding']): Promise<M
     ['site.css', shared + css],
     ['site.js', js],
     ['reference.css', referenceCss],
+    ['operation.css', operationCss],
     ['reference.js', referenceJs],
     ['icon.svg', icon],
     ['redoc.js', redoc],

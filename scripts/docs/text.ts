@@ -36,7 +36,7 @@ markdown.renderer.rules['fence'] = (tokens, i) => {
   const [language = '', ...options] = info.split(' ');
   const label = options.find((option) => option.startsWith('label='))?.slice('label='.length) ?? LANGUAGES[language];
   return String(
-    html`<figure class="code"${label !== undefined && html` data-language="${label}"`}><pre tabindex="0"><code>${content.trimEnd()}</code></pre></figure>`,
+    html`<figure class="code"${label !== undefined && html` data-language="${label}"`}><pre tabindex="0"><code>${codeText(content.trimEnd())}</code></pre></figure>`,
   );
 };
 markdown.renderer.rules['heading_open'] = (tokens, i, options, _env, self) =>
@@ -47,6 +47,11 @@ markdown.renderer.rules['image'] = (tokens, i) => {
   const token = tokens[i];
   return String(html`<img src="${token?.attrGet('src') ?? ''}" alt="${token?.content ?? ''}" loading="lazy">`);
 };
+
+/** Quotation marks, of which code has many, need no escape outside of attributes. */
+function codeText(source: string): Html {
+  return raw(source.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
+}
 
 export function text(source: string, { topLevel = 2, idOf }: Options = {}): Html {
   const anchors = new Map(headingsOf(source).map(({ line, anchor }) => [line, anchor]));

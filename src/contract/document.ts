@@ -22,6 +22,8 @@ export type Schema = Json & {
   readonly pattern?: string;
   readonly examples?: readonly unknown[];
   readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;

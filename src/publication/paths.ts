@@ -32,7 +32,7 @@ export function fileAt(path: string): string | null {
 export function presentPathOf(path: string): string | null {
   if (path === '/docs/' || path === '/docs/index.html') return '/docs';
   if (path === '/docs/plain' || path === '/docs/plain.html') return '/docs/all';
-  const [, page] = /^(\/docs\/[\w-]+)\.html$/.exec(path) ?? [];
+  const [, page] = /^(\/docs\/(?:reference\/)?[\w-]+)\.html$/.exec(path) ?? [];
   return page ?? null;
 }
 
@@ -43,8 +43,11 @@ export function markdownOf(file: string): string {
 
 /** The page with its links to other files as paths on the server. */
 export function rewriteLinks(page: string): string {
-  return page.replace(/(href|src|data-redoc)="(?![a-z]+:|[#/"])([^"#]+)/g, (_, attribute: string, name: string) => {
-    if (Object.hasOwn(OUTSIDE, `/${name}`)) return `${attribute}="/${name}`;
-    return `${attribute}="${name === 'index.html' ? '/docs' : `/docs/${name.replace(/\.html$/, '')}`}`;
-  });
+  return page.replace(
+    /(href|src|data-redoc)="(?![a-z]+:|[#/"])(?:\.\.\/)?([^"#]+)/g,
+    (_, attribute: string, name: string) => {
+      if (Object.hasOwn(OUTSIDE, `/${name}`)) return `${attribute}="/${name}`;
+      return `${attribute}="${name === 'index.html' ? '/docs' : `/docs/${name.replace(/\.html$/, '')}`}`;
+    },
+  );
 }

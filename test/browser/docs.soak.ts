@@ -112,7 +112,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   'signing-in': ['login', 'mfa', 'webauthn'],
   'single-sign-on': ['sso', 'azure ad', 'domain verification', 'offboarding'],
   versioning: ['breaking changes'],
-  reference: ['listParentPrograms'],
+  listParentPrograms: ['listParentPrograms'],
 };
 
 test('the search finds the page that a newcomer needs first', async () => {

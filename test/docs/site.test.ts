@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { readSource } from '../../scripts/docs/guides.ts';
+import { partsOf } from '../../scripts/docs/parts.ts';
 import {
   IN_MARKDOWN,
   ON_ONE_PAGE,
@@ -46,8 +47,11 @@ test('each guide is a page with its own title, description and address, and smal
 
 test('every link of every page has a target among the files, and no page loads anything from another host', async () => {
   const ids = new Map<string, Set<string>>();
-  for (const name of pages)
-    ids.set(name, new Set([...(await read(name)).matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)));
+  for (const name of pages) {
+    const own = [...(await read(name)).matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+    ids.set(name, new Set(own));
+    expect([name, own.filter((id, i) => own.indexOf(id) !== i)]).toEqual([name, []]);
+  }
   // Redoc makes these, in the browser.
   for (const each of [...contract.operations, ...contract.webhooks])
     ids.get('reference.html')?.add(operationPlace(each));
@@ -56,7 +60,7 @@ test('every link of every page has a target among the files, and no page loads a
     const links = [...page.matchAll(/(href|src|data-redoc)="([^"]*)"/g)];
     const isPresent = (link: string) => {
       const [file = '', anchor] = link.split('#');
-      const target = file === '' ? name : file;
+      const target = file === '' ? name : join(name, '..', file);
       return built.includes(target) && (anchor === undefined || ids.get(target)?.has(anchor) === true);
     };
     const own = links.map(([, , link = '']) => link).filter((link) => !/^(https?|mailto):/.test(link));
@@ -64,6 +68,28 @@ test('every link of every page has a target among the files, and no page loads a
     expect([name, /(src="|url\()https?:/.exec(page)]).toEqual([name, null]);
     expect([name, /<script(?![^>]* src=)(?! type="application\/json")| style="/.exec(page)]).toEqual([name, null]);
   }
+});
+
+test('each operation has a small page with an anchor for every parameter, field, header, status and example', async () => {
+  for (const each of [...contract.operations, ...contract.webhooks]) {
+    const page = await read(`reference/${each.operationId}.html`);
+    const missing = partsOf(each, contract.schemas).filter(({ anchor }) => !page.includes(` id="${anchor}"`));
+    expect([each.operationId, missing]).toEqual([each.operationId, []]);
+    expect(brotliCompressSync(page).length).toBeLessThan(10_000);
+  }
+  const anchors = new Set(
+    contract.operations.flatMap((each) => partsOf(each, contract.schemas).map(({ anchor }) => anchor)),
+  );
+  for (const anchor of [
+    'query-limit',
+    'header-if-match',
+    'body-changes-external_id',
+    'response-data-metadata',
+    'response-header-etag',
+    'status-422',
+    'example-401-rotated_key',
+  ])
+    expect([anchor, anchors.has(anchor)]).toEqual([anchor, true]);
 });
 
 test('the page that holds everything has every guide, operation, webhook, response and schema', async () => {
@@ -180,7 +206,7 @@ describe('with other guides', () => {
       'b.html',
       'b.html#the-part',
       'a.html#down',
-      'reference.html#/key/getkey',
+      'reference/getKey.html',
       rfc,
       'b.html#the-part',
     ]);

@@ -122,6 +122,7 @@ test.each([
   ['/docs', ["'self'"]],
   ['/docs/getting-started', ["'self'"]],
   ['/docs/reference', ["'self'"]],
+  ['/docs/reference/getKey', ["'self'"]],
   ['/docs/all', ["'none'"]],
 ])('%s allows no inline script, and loads nothing from other hosts', async (path, scripts) => {
   const { headers } = await send(path);
@@ -179,6 +180,7 @@ test('a page is also Markdown: at its own address, and for a reader who prefers 
     ['/docs', '/docs/index.md'],
     ['/docs/limits', '/docs/limits.md'],
     ['/docs/reference', '/docs/reference.md'],
+    ['/docs/reference/getKey', '/docs/reference/getKey.md'],
     ['/docs/all', '/llms-full.txt'],
   ] as const) {
     const asked = await send(path, { headers: { Accept: 'text/markdown, text/html;q=0.9' } });
@@ -223,6 +225,7 @@ test('the pages link to each other and to the paths of the documents on this ser
     ['/docs/index.html', '/docs'],
     ['/docs/plain.html', '/docs/all'],
     ['/docs/limits.html', '/docs/limits'],
+    ['/docs/reference/getKey.html', '/docs/reference/getKey'],
   ]) {
     const { status, headers } = await send(old ?? '');
     expect([old, status, headers.get('location')]).toEqual([old, 308, path]);
