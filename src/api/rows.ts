@@ -2,7 +2,8 @@
 
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { upsertRow } from '../service/resources/batch.ts';
-import { createRow, getRow, removeRow, updateRow } from '../service/resources/rows.ts';
+import { createRow, getRow, removeRow, type Target, updateRow } from '../service/resources/rows.ts';
+import type { WriteContext } from '../service/resources/writing.ts';
 import type { ContentOf, GivenContent, Stored, Table } from '../store/resources/table.ts';
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
@@ -32,13 +33,25 @@ export async function respondToCreation<Row extends Stored>(
   return responseOfCreated(table, await createRow({ ...deps, caller }, table, creation));
 }
 
-export async function respondToUpdate<Row extends Stored>(
-  { path, body, headers, caller }: OfRow & { readonly body: PatchOf<ContentOf<Row>>; readonly headers: IfMatch },
+export function respondToUpdate<Row extends Stored>(
+  input: OfRow & { readonly body: PatchOf<ContentOf<Row>>; readonly headers: IfMatch },
   deps: HandlerDeps,
   table: Table<Row>,
 ) {
+  return respondToAction(input, deps, {
+    table,
+    act: (context, target) => updateRow(context, table, { ...target, patch: input.body }),
+  });
+}
+
+/** An action on one row, which returns the row as it is afterwards. */
+export async function respondToAction<Row extends Stored>(
+  { path, headers, caller }: OfRow & { readonly headers: IfMatch },
+  deps: HandlerDeps,
+  { table, act }: { table: Table<Row>; act: (context: WriteContext, target: Target<Row>) => Promise<Row> },
+) {
   const precondition = preconditionOfUpdate(headers['if-match'], table);
-  const row = await updateRow({ ...deps, caller }, table, { id: path.id, patch: body, precondition });
+  const row = await act({ ...deps, caller }, { id: path.id, precondition });
   return { status: 200, headers: {}, body: row } as const;
 }
 

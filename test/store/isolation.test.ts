@@ -5,6 +5,7 @@ import { v7 as newId } from 'uuid';
 import { takeTurn } from '../../src/store/organizations/organization-moves.ts';
 import { checkKeyOfWrite } from '../../src/store/resources/key-of-write.ts';
 import { insertRow } from '../../src/store/resources/rows.ts';
+import { contentOf } from '../../src/store/resources/table.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { type Transaction, transaction } from '../../src/store/sql/database.ts';
 import { queryIn, withOwnConnection } from '../../src/store/sql/tenant-tables.ts';
@@ -125,7 +126,7 @@ test('a key may write in its own organization only', async () => {
   const check = { ...writer, isLocked: false };
   expect(await checkKeyOfWrite(db.prisma, theirs.scope, check)).toMatchObject({ kind: 'accepted' });
   expect(await checkKeyOfWrite(db.prisma, ours.scope, check)).toMatchObject({ kind: 'refused', key: null });
-  const content = { name: 'Nordic', description: null, external_id: null, metadata: {} };
+  const content = contentOf(PARENT_PROGRAMS, { name: 'Nordic' });
   const inserted = { id: newId(), content, writer };
   const refused = await insertRow(db.prisma, ours.scope, PARENT_PROGRAMS, inserted);
   expect(refused).toMatchObject({ kind: 'refused', key: null });

@@ -98,7 +98,8 @@ async function insert<Row extends Stored>(
   return requireAccepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
-type Target<Row> = {
+/** The row to change. */
+export type Target<Row> = {
   readonly id: string;
   /** Throws unless the row is in the state that the client expects. */
   readonly precondition: (current: Row) => void;

@@ -6,6 +6,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import { createRow, removeRow, updateRow } from '../../../src/service/resources/rows.ts';
 import { insertRow } from '../../../src/store/resources/rows.ts';
+import { contentOf } from '../../../src/store/resources/table.ts';
 import { PARENT_PROGRAMS } from '../../../src/store/resources/tables/parent-programs.ts';
 import { transaction } from '../../../src/store/sql/database.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
@@ -15,7 +16,7 @@ import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-const CONTENT = { name: 'Program', description: null, external_id: null, metadata: {} };
+const CONTENT = contentOf(PARENT_PROGRAMS, { name: 'Program' });
 const NEW = { content: CONTENT, idempotencyKey: undefined, sentBody: () => '{}' };
 const ANY = () => true;
 

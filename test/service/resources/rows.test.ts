@@ -60,7 +60,7 @@ const BRANCHES = defineTable<Branch, Omit<ContentOf<Branch>, 'archived_at'>>({
   maxEntries: { labels: 3 },
 });
 
-const PROGRAM = { name: 'Nordic', description: null, external_id: null, metadata: {} };
+const PROGRAM = { name: 'Nordic' };
 const BRANCH = {
   name: 'Nordic',
   parent_program_id: null,
