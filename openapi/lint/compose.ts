@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { isObject, type Json } from '../../src/contract/document.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
@@ -11,16 +11,18 @@ import { type Context, report } from './rule.ts';
 /**
  * Within the value of an example, `x-example: NAME` stands for the value of that example, without the members that `x-omit`
  * lists; the members beside it replace members of that value. `{signature}` stands for the signature that `x-signature`
- * beside the value describes.
+ * beside the value describes. In a text, `{fields ParentProgramCreate}` stands for the names of the schema's properties,
+ * `{values Event.type}` for the values of a property, and `{parameters parent_programs.yaml}` for the query parameters of the
+ * file's GET.
  */
 export const examples = {
   Example(example: Record<string, unknown>, context: Context): void {
     const { 'x-signature': signed, value } = example;
     const folder = join(dirname(context.location.source.absoluteRef), '../examples');
-    const unknown = namesIn(example).find((name) => !existsSync(fileOfExample(name, folder)));
+    const unknown = filesIn(example).find((file) => !existsSync(join(folder, file)));
     if (unknown !== undefined) {
-      const message = `There is no example "${unknown}".`;
-      report(context, { at: context.location, message, remedy: 'Name a file of openapi/components/examples.' });
+      const message = `An example refers to a file that does not exist: ${join('openapi/components/examples', unknown)}.`;
+      report(context, { at: context.location, message, remedy: 'Correct the name, or add the file.' });
       return;
     }
     if (isObject(signed)) {
@@ -33,23 +35,31 @@ export const examples = {
 };
 
 /**
- * A property that is a `$ref` to a file in components/properties becomes the target of the `$ref`. The keywords beside it
- * replace keywords of the target; null removes one.
+ * A property, or the schema of a parameter, that is a `$ref` to a file in components/properties becomes the target of the
+ * `$ref`. The keywords beside it replace keywords of the target; null removes one.
  */
 export const properties = {
-  Schema({ properties: members }: Json, { location, resolve }: Context): void {
-    if (!isObject(members)) return;
-    for (const [name, member] of Object.entries(members)) {
-      if (!isObject(member) || !String(member['$ref']).includes('/properties/')) continue;
-      const { $ref, ...changes } = member;
-      const { node } = resolve({ $ref }, location.source.absoluteRef);
-      if (!isObject(node)) continue;
-      members[name] = Object.fromEntries(Object.entries({ ...node, ...changes }).filter(([, value]) => value !== null));
-    }
+  Schema({ properties: members }: Json, context: Context): void {
+    if (isObject(members)) composeMembers(members, context);
+  },
+  Parameter(parameter: Record<string, unknown>, context: Context): void {
+    composeMembers(parameter, context);
   },
 };
 
+function composeMembers(members: Record<string, unknown>, { location, resolve }: Context): void {
+  for (const [name, member] of Object.entries(members)) {
+    if (!isObject(member) || !String(member['$ref']).includes('/properties/')) continue;
+    const { $ref, ...changes } = member;
+    const { node } = resolve({ $ref }, location.source.absoluteRef);
+    if (!isObject(node)) continue;
+    members[name] = Object.fromEntries(Object.entries({ ...node, ...changes }).filter(([, value]) => value !== null));
+  }
+}
+
 function composeValue(value: unknown, folder: string): unknown {
+  if (typeof value === 'string')
+    return value.replaceAll(LIST, (_, kind, name) => listOf(kind, name, folder).join(', '));
   if (Array.isArray(value)) return value.map((item) => composeValue(item, folder));
   if (!isObject(value)) return value;
   const { 'x-example': name, 'x-omit': omitted = [], ...members } = value;
@@ -59,18 +69,40 @@ function composeValue(value: unknown, folder: string): unknown {
   return Object.fromEntries([...kept, ...own]);
 }
 
-/** The examples that a value stands for. */
-function namesIn(value: unknown): string[] {
+const LIST = /\{(fields|values|parameters) ([\w.]+)\}/g;
+const FILES: Readonly<Record<string, (name: string) => string>> = {
+  fields: (name) => `../schemas/${name}.yaml`,
+  values: (name) => `../schemas/${name.split('.')[0]}.yaml`,
+  parameters: (name) => `../../paths/${name}`,
+};
+
+/** The names or values that a `{…}` in a text stands for. */
+function listOf(kind: string, name: string, folder: string): string[] {
+  const file = join(folder, FILES[kind]?.(name) ?? '');
+  const read = (path: string) => Object(parse(readFileSync(join(dirname(file), path), 'utf8')));
+  const content = read(basename(file));
+  if (kind === 'fields') return Object.keys(content.properties);
+  if (kind === 'values') {
+    const { $ref, enum: values } = content.properties[name.split('.')[1] ?? ''];
+    const [path = '', member = ''] = String($ref).split('#/');
+    return values ?? read(path)[member].enum;
+  }
+  const parameters: { $ref: string }[] = content.get.parameters;
+  return parameters.map(({ $ref }) => read($ref)).flatMap((each) => (each.in === 'query' ? [each.name] : []));
+}
+
+/** The files to which a value refers, relative to the folder of the examples. */
+function filesIn(value: unknown): string[] {
+  if (typeof value === 'string')
+    return [...value.matchAll(LIST)].map(([, kind = '', name = '']) => FILES[kind]?.(name) ?? '');
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, content]) =>
-    member === 'x-example' ? [String(content)] : namesIn(content),
+    member === 'x-example' ? [`${content}.yaml`] : filesIn(content),
   );
 }
 
-const fileOfExample = (name: string, folder: string) => join(folder, `${name}.yaml`);
-
 function exampleValue(name: string, folder: string): unknown {
-  const { value } = parse(readFileSync(fileOfExample(name, folder), 'utf8'));
+  const { value } = parse(readFileSync(join(folder, `${name}.yaml`), 'utf8'));
   return composeValue(value, folder);
 }
 

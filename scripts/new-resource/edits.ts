@@ -133,18 +133,12 @@ function eventEdits({ names: { plural, singular, type, file, constant } }: Resou
   const webhooks = types.map((each) => `  ${each}:\n    $ref: webhooks/${each}.yaml\n`);
   return [
     before('openapi/openapi.yaml', /^ {2}webhook\.test:\n/m, webhooks.join('')),
-    inList(`${schemas}/Event.yaml`, types),
+    inList('openapi/components/properties/Event.yaml', types),
     {
       file: `${schemas}/Event.yaml`,
       place: /^ {2}data:\n(?: {4}.*\n)+/m,
       change: (found) =>
         `${found.replace('data:\n    $ref', `data:\n${DATA}    anyOf:\n      - $ref`)}      - $ref: ${type}.yaml\n`,
-    },
-    inList('openapi/components/parameters/EventType.yaml', types),
-    {
-      file: 'openapi/components/examples/ValidationEventType.yaml',
-      place: /[\s\S]+/,
-      change: (found) => found.replaceAll(/(?<=must be one of: [^"]*)(?=\.")/g, `, ${types.join(', ')}`),
     },
     after(
       'openapi/paths/events_{id}.yaml',

@@ -10,6 +10,7 @@ import {
   statusesOf,
   UNKNOWN,
 } from '../support/clients/batch.ts';
+import { messageIn } from '../support/contract/contract.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
@@ -74,9 +75,7 @@ describe('an atomic batch', () => {
       errors: {
         'changes.1': [taken],
         'changes.2.name': ['must not be blank.'],
-        'changes.2.colour': [
-          'is not a field of this request. Allowed fields: name, description, external_id, metadata.',
-        ],
+        'changes.2.colour': [messageIn('ValidationUnknownField', 'colour')],
         'changes.3': ['There is no parent program with this id.'],
       },
     });

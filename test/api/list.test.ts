@@ -1,3 +1,4 @@
+import { messageIn } from '../support/contract/contract.ts';
 import { insertPrograms } from '../support/data/programs.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -257,7 +258,7 @@ test('422 with the remedy for a + that was not encoded as %2B and arrives as a s
 test.each(['page', 'Limit', 'limit[]', 'filter[name]', 'limit%20', '__proto__', 'constructor', 'toString', '%00', ''])(
   '422 for the unknown parameter %j, naming it and the known ones',
   async (name) => {
-    const message = `is not a parameter of this operation. Allowed parameters: limit, cursor, sort, search, external_id, updated_since.`;
+    const message = messageIn('ValidationListUnknownParameter', 'page');
     const errors = await errorsFor(`${name}=1`);
     expect(Object.entries(errors)).toEqual([[decodeURIComponent(name) || '(no name)', [message]]]);
   },

@@ -1,3 +1,4 @@
+import { messageIn } from '../support/contract/contract.ts';
 import { createProgram } from '../support/contract/every-operation.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -7,7 +8,7 @@ const EMOJI = '\u{1F600}';
 const NO_NUL = 'is not valid. Remove NUL characters and unpaired surrogates.';
 const NOT_BLANK = 'must not be blank.';
 const TWICE = 'is sent more than once. Send it only once.';
-const FIELDS = 'is not a field of this request. Allowed fields: name, description, external_id, metadata.';
+const FIELDS = messageIn('ValidationUnknownField', 'colour');
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
 
 /** Rules shared by create and update. Each body has a `name`, so that nothing else is invalid. */

@@ -14,6 +14,11 @@ const check = createConformityCheck(document);
 export const operations: readonly Operation[] = operationsOf(document);
 export const webhooks: readonly Webhook[] = webhooksOf(document);
 
+/** The message that an example of a 422 has for a field. */
+export function messageIn(example: string, field: string): string {
+  return Object(document['components']).examples[example].value.errors[field][0];
+}
+
 /** Throws unless the contract documents this response to this request; records it otherwise. */
 export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {
   requireLimits(response);
