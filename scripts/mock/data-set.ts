@@ -81,9 +81,16 @@ function isFeed(operation: Operation): boolean {
   return schemaOf(operation, successOf(operation))?.properties?.['page']?.properties?.['has_more'] !== undefined;
 }
 
-/** The collection that an operation reads or changes: of a list, of its items, or neither. */
-export function collectionOf({ path }: Operation, collections: readonly Collection[]): Collection | undefined {
+/** The collection that an operation reads or changes: of a list, of its items, of an action on an item, or none. */
+export function collectionOf(operation: Operation, collections: readonly Collection[]): Collection | undefined {
+  const path = actionOn(operation)?.itemPath ?? operation.path;
   return collections.find((collection) => collection.path === path || isItemPath(path, collection.path));
+}
+
+/** The verb of an action and the path of the item, for such as "POST /api/parent_programs/{id}/archive". */
+export function actionOn({ method, path }: Operation): { itemPath: string; verb: string } | undefined {
+  const [, itemPath, verb] = /^(.*\/\{[^}]+\})\/([^/{}]+)$/.exec(path) ?? [];
+  return method === 'post' && itemPath !== undefined && verb !== undefined ? { itemPath, verb } : undefined;
 }
 
 export function findItem({ items, examples }: Collection, id: string): Json | undefined {

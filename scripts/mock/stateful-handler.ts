@@ -5,11 +5,11 @@ import { entityTagOf, type HandlerResult } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { canonicalJson, stringifyJson } from '../../src/domain/resources/json.ts';
-import { type Collection, type ContractResponse, collectionOf, type DataSet } from './data-set.ts';
+import { actionOn, type Collection, type ContractResponse, collectionOf, type DataSet } from './data-set.ts';
 import { exampleMessageOf, schemaOf, successOf } from './declared-responses.ts';
 import { pageOf } from './list-page.ts';
 import { compileLater, idIn, pathOf, requireCurrent, resultOf } from './operation-handler.ts';
-import { recordEvent, removeWithReferring, requireReferences, type Store, UniqueField } from './store.ts';
+import { type Change, recordEvent, removeWithReferring, requireReferences, type Store, UniqueField } from './store.ts';
 import { bodyOfCreation, bodyOfUpdate, requireValid } from './written-body.ts';
 
 type StatefulDeps = {
@@ -22,7 +22,7 @@ type StatefulDeps = {
 };
 
 /** An operation on a collection of the store. */
-type Kept = Pick<StatefulDeps, 'store' | 'now'> & {
+type Kept = Pick<StatefulDeps, 'store' | 'now' | 'stateless'> & {
   readonly operation: Operation;
   readonly collections: readonly Collection[];
   readonly collection: Collection;
@@ -40,7 +40,7 @@ export function createStatefulHandler(operation: Operation, deps: StatefulDeps):
   const { ajv, data, store, now, stateless } = deps;
   const { collections } = data;
   const collection = collectionOf(operation, collections);
-  const action = collection === undefined ? undefined : actionOf(operation, collection.path);
+  const action = collection === undefined ? undefined : handlerOf(operation, collection.path);
   if (collection === undefined || action === undefined) return stateless;
   const status = successOf(operation);
   const compiled = compileLater(ajv, schemaOf(operation, status) ?? true);
@@ -49,11 +49,13 @@ export function createStatefulHandler(operation: Operation, deps: StatefulDeps):
     found ??= data.source({ operation, status, seedText: '' });
     return found;
   };
-  const kept = { operation, collections, collection, list: collection.path, store, now, compiled, example };
+  const kept = { operation, collections, collection, list: collection.path, store, now, stateless, compiled, example };
   return (input) => action(input, kept);
 }
 
-function actionOf({ method, path }: Operation, list: string): Action | undefined {
+function handlerOf(operation: Operation, list: string): Action | undefined {
+  const { method, path } = operation;
+  if (actionOn(operation) !== undefined) return applyAction;
   if (path === list) return { get: listItems, post: createItem }[method];
   return { get: getItem, patch: updateItem, delete: deleteItem }[method];
 }
@@ -90,22 +92,64 @@ const createItem: Action = async (input, kept) => {
 };
 
 const updateItem: Action = async (input, kept) => {
-  const { operation, store, list, now, compiled } = kept;
+  const { operation } = kept;
   const current = getCurrent(input, kept);
   requireUnchanged(input, kept, current);
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const changed = bodyOfUpdate(current, { operation, sent: isObject(input.body) ? input.body : {}, schema });
+  return respond(
+    input,
+    kept,
+    replaceItem({ current, changed, kind: 'updated', at: timeOfChange(current, kept.now) }, kept),
+  );
+};
+
+/**
+ * An action sets the fields of its body, and those in which its example differs from the collection's example with the same id.
+ * An instant of the example becomes the time of the action, unless the item has one. An example that is no item changes nothing.
+ */
+const applyAction: Action = async (input, kept) => {
+  const { operation, collection, now, example } = kept;
+  const current = getCurrent(input, kept);
+  requireUnchanged(input, kept, current);
+  const { body: shown } = example();
+  const before = isObject(shown) ? collection.examples.get(shown['id']) : undefined;
+  if (!isObject(shown) || before === undefined) return kept.stateless(input);
+  const at = timeOfChange(current, now);
+  const sent = isObject(input.body) ? input.body : {};
+  const schema = schemaOf(operation, successOf(operation)) ?? {};
+  const fields = Object.entries(shown).filter(
+    ([name, value]) =>
+      !OF_EVERY_CHANGE.has(name) && !(name in sent) && canonicalJson(value) !== canonicalJson(before[name] ?? null),
+  );
+  const changes = fields.map(([name, value]) => {
+    const isInstant = schema.properties?.[name]?.format === 'date-time' && value !== null;
+    return [name, isInstant ? (current[name] ?? at.toISOString()) : value];
+  });
+  const changed = { ...bodyOfUpdate(current, { operation, sent, schema }), ...Object.fromEntries(changes) };
+  return respond(
+    input,
+    kept,
+    replaceItem({ current, changed, kind: { verb: actionOn(operation)?.verb ?? '' }, at }, kept),
+  );
+};
+
+const OF_EVERY_CHANGE: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
+
+type Replacement = { readonly current: Json; readonly changed: Json } & Pick<Change, 'kind' | 'at'>;
+
+/** Keeps the changed item, with its event. Nothing happens if nothing has changed. */
+function replaceItem({ current, changed, kind, at }: Replacement, kept: Kept): Json {
+  const { operation, store, list, compiled } = kept;
   requireValid(changed, compiled());
-  if (canonicalJson(changed) === canonicalJson(current)) return respond(input, kept, current);
+  if (canonicalJson(changed) === canonicalJson(current)) return current;
   requireReferences(changed, operation, kept);
   requireUnique(changed, kept);
-  const earliest = Date.parse(String(current['updated_at'])) + 1;
-  const at = new Date(Math.max(now().getTime(), earliest));
   const item = replaceMembers(changed, { updated_at: at.toISOString() });
   store.put(list, item);
-  recordEvent(kept, list, { kind: 'updated', item, at });
-  return respond(input, kept, item);
-};
+  recordEvent(kept, list, { kind, item, at });
+  return item;
+}
 
 const deleteItem: Action = async (input, kept) => {
   const current = getCurrent(input, kept);
@@ -113,6 +157,11 @@ const deleteItem: Action = async (input, kept) => {
   removeWithReferring(kept, { list: kept.list, item: current, at: kept.now() });
   return respond(input, kept, null);
 };
+
+/** The present, or a millisecond after the last change if that is later. */
+function timeOfChange(current: Json, now: () => Date): Date {
+  return new Date(Math.max(now().getTime(), Date.parse(String(current['updated_at'])) + 1));
+}
 
 /** Throws the contract's 404 where there is no such item. */
 function getCurrent(input: HandlerInput, { operation, store, list }: Kept): Json {

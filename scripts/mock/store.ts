@@ -102,8 +102,8 @@ export class Store {
   }
 }
 
-type Change = {
-  readonly kind: 'created' | 'updated' | 'deleted';
+export type Change = {
+  readonly kind: 'created' | 'updated' | 'deleted' | { readonly verb: string };
   /** The item after the change, or before its deletion. */
   readonly item: Json;
   readonly at: Date;
@@ -111,11 +111,21 @@ type Change = {
 
 type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
 
-/** Adds the event of a change to the feed, where the contract has a type for it: "parent_program.created". */
+/**
+ * Adds the event of a change to the feed, where the contract has a type for it: "parent_program.created". The type of an action
+ * begins with its verb, as "parent_program.archived" does with "archive"; without such a type, the action is an update.
+ */
 export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {
-  const type = `${list.split('/').at(-1)?.replace(/s$/, '')}.${kind}`;
-  const feed = collections.find(({ isFeed, eventTypes }) => isFeed && eventTypes.includes(type));
-  if (feed !== undefined) store.put(feed.path, { id: newId(), type, timestamp: at.toISOString(), data: item });
+  const noun = list.split('/').at(-1)?.replace(/s$/, '');
+  const feed = collections.find(({ isFeed }) => isFeed);
+  const types = feed?.eventTypes.map(String) ?? [];
+  const isOf = (start: string) => (type: string) => type.startsWith(`${noun}.${start}`);
+  const type =
+    typeof kind === 'string'
+      ? types.find(isOf(kind))
+      : (types.find(isOf(kind.verb.replace(/e$/, ''))) ?? types.find(isOf('updated')));
+  if (feed !== undefined && type !== undefined)
+    store.put(feed.path, { id: newId(), type, timestamp: at.toISOString(), data: item });
 }
 
 // Items that refer to items of other lists, by the names that the contract uses: "parent_program_id" is the id of an item of

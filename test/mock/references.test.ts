@@ -1,9 +1,10 @@
-// A resource that refers to another one: a copy of parent programs with a reference and an instant.
+// A resource that refers to another one: a copy of parent programs with a reference, an instant and an action.
 import { openMock } from '../../scripts/mock/server.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import { Client } from '../support/clients/client.ts';
 
 const LIST = '/api/parent_programs';
+const COURSES = '/api/sample_courses';
 const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';
 
 type Named = Record<string, object>;
@@ -31,9 +32,19 @@ async function documentWithCourses() {
       maxLength: name === 'SampleCourse' ? 24 : 40,
     };
   }
+  const { SampleCourse: course, Event: event } = Object(Object.fromEntries(parts)['schemas']);
+  course.properties.archived_at = { type: ['string', 'null'], format: 'date-time', maxLength: 24 };
+  event.properties.type.enum.push('sample_course.updated', 'sample_course.archived');
+  const courses = copyOf(Object.fromEntries(own));
+  const { requestBody: _body, ...archive } = structuredClone(Object(courses[`${COURSES}/{id}`])['patch']);
+  const { value: shown } = Object(Object.fromEntries(parts)['examples']).SampleCourseFull;
+  archive.operationId = 'archiveSampleCourse';
+  archive.responses['200'].content['application/json'].examples = {
+    archived: { value: { ...shown, archived_at: '2026-05-04T10:00:00.000Z' } },
+  };
   return {
     ...document,
-    paths: { ...paths, ...copyOf(Object.fromEntries(own)) },
+    paths: { ...paths, ...courses, [`${COURSES}/{id}/archive`]: { post: archive } },
     components: { ...components, ...Object.fromEntries(parts) },
   };
 }
@@ -74,4 +85,21 @@ test('an instant with an offset is kept in UTC', async () => {
   expect([status, body.starts_at]).toEqual([201, '2026-01-31T18:00:00.000Z']);
   const changed = await client.patch(`/api/sample_courses/${body.id}`, { starts_at: '2026-01-01T00:00:00-01:00' });
   expect(changed.body.starts_at).toBe('2026-01-01T01:00:00.000Z');
+});
+
+test('an action sets what its example shows changed, with its event, and does nothing the second time', async () => {
+  expect((await client.send('POST', `${COURSES}/${UNKNOWN}/archive`)).status).toBe(404);
+  const { body: course } = await client.post(COURSES, { name: 'x' });
+  const archived = await client.send('POST', `${COURSES}/${course.id}/archive`);
+  expect([archived.status, archived.body]).toEqual([
+    200,
+    { ...course, archived_at: expect.any(String), updated_at: archived.body.archived_at },
+  ]);
+  expect((await client.send('POST', `${COURSES}/${course.id}/archive`)).body).toEqual(archived.body);
+  expect((await client.get(`${COURSES}/${course.id}`)).body).toEqual(archived.body);
+  const { body: feed } = await client.get('/api/events?limit=100');
+  const events = feed.data.filter(({ data }: { data: { id: string } }) => data.id === course.id);
+  expect(events.map(({ type, data }: { type: string; data: object }) => [type, data])).toEqual([
+    ['sample_course.archived', archived.body],
+  ]);
 });
