@@ -43,12 +43,14 @@ export function parseEndpointUrl(text: string, { allowHttp, allowedNetworks }: W
   return url.href;
 }
 
-const NOT_HTTPS =
-  'must begin with https://, so that nobody can read or change what is sent. For a test, an operator of Charter can allow ' +
-  'http:// with WEBHOOKS_ALLOW_HTTP.';
+/** A receiver on this machine usually needs both. */
+const FOR_A_TEST =
+  'For a test, an operator of Charter can allow http:// with WEBHOOKS_ALLOW_HTTP, and addresses of this machine and of ' +
+  'private networks with WEBHOOKS_ALLOWED_NETWORKS.';
+const NOT_HTTPS = `must begin with https://, so that nobody can read or change what is sent. ${FOR_A_TEST}`;
 const FORBIDDEN_ADDRESS =
-  'must not have an address of this machine or of a private or reserved network. Use a host that the internet can reach. An ' +
-  'operator of Charter can allow a network with WEBHOOKS_ALLOWED_NETWORKS.';
+  'must not have an address of this machine or of a private or reserved network. Use a host that the internet can reach. ' +
+  FOR_A_TEST;
 
 /** The IP address that the URL contains, in its normal form; `null` if it contains a name. */
 function addressIn({ hostname }: URL): string | null {
