@@ -44,7 +44,7 @@ export function warnOfBrowsers(print: (line: string) => void): (origin: string) 
     if (isWarned) return;
     isWarned = true;
     print(
-      `Warning: a web page (${printable(origin)}) calls the API. This works here only: a Charter server sends no CORS headers, because an API key must not be in a browser. See openapi/guides/browsers.md.`,
+      `Warning: a web page (${printable(origin)}) calls the API. This works here only: a Charter server sends no CORS headers, because an API key must not be in a browser. See the page "Browsers and apps" of the documentation, /docs/browsers on a Charter server.`,
     );
   };
 }

@@ -4,7 +4,8 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 
 const mock = await useMock();
 const server = await useServer();
-const WARNING = /^Warning: a web page \(https:\/\/app\.example\.org\) calls the API\. This works here only/;
+const WARNING =
+  /^Warning: a web page \(https:\/\/app\.example\.org\) calls the API\. This works here only.* \/docs\/browsers /;
 
 const ORIGIN = 'https://app.example.org';
 
