@@ -18,6 +18,8 @@ export type Site = {
   readonly address: string;
   /** The URL where readers get support, or a placeholder that the server replaces; `null` if the pages name none. */
   readonly support: string | null;
+  /** Whether a server of the API serves the pages, so that they can send requests to it. */
+  readonly isServed: boolean;
 };
 
 type Page = {

@@ -49,7 +49,9 @@ async function build(options: Options): Promise<void> {
   const support =
     options.server === undefined ? EXAMPLE_SUPPORT : (readSupportUrl('--support', options.support) ?? null);
   const [site, client, mock, ...documents] = await Promise.all([
-    readSource(root, contract).then((source) => readSite(root, source, { server, address, support })),
+    readSource(root, contract).then((source) =>
+      readSite(root, source, { server, address, support, isServed: options.server === undefined }),
+    ),
     readPacked(buildPackage),
     readPacked(buildMockPackage),
     ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),

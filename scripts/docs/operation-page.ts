@@ -20,6 +20,7 @@ import { operationName, schemaPlace } from './places.ts';
 import { kind, LOCATIONS, permission } from './reference.ts';
 import { samplesOf } from './samples/languages.ts';
 import { plain, text, words } from './text.ts';
+import { tryItSection } from './try-it.ts';
 
 type Section = { readonly id: string; readonly title: string; readonly content: Html };
 
@@ -49,11 +50,16 @@ ${sections.map(({ id, title, content: shown }) => html`<h2 id="${id}"><a class="
     markdown: `${name}.md`,
     content,
     head: html`<link rel="stylesheet" href="${site.assets.get('operation.css')}">
-`,
+${
+  site.isServed &&
+  !isWebhook &&
+  html`<script type="module" src="${site.assets.get('try-it.js')}"></script>
+`
+}`,
   });
 }
 
-function sectionsOf({ source }: Site, operation: Operation | Webhook): Section[] {
+function sectionsOf({ source, isServed }: Site, operation: Operation | Webhook): Section[] {
   const { contract } = source;
   const { schemas } = contract;
   const { requestBody } = operation;
@@ -76,7 +82,12 @@ function sectionsOf({ source }: Site, operation: Operation | Webhook): Section[]
         title: 'Request body',
         content: html`${text(requestBody.description)}<p>${words(`${Object.keys(requestBody.content).join(' or ')}: ${kind(body.schema, placeOf)}`)}</p>${list(bodyFieldsOf(operation, schemas))}${shownExamples(examplesOf('body', 'request body', body.examples))}`,
       },
-    'path' in operation && { id: 'samples', title: 'Code samples', content: samples(operation) },
+    'path' in operation && { id: 'try-it-out', title: 'Try it', content: tryItSection(operation, isServed) },
+    'path' in operation && {
+      id: 'samples',
+      title: 'Code samples',
+      content: html`<div id="try-samples">${samples(operation)}</div>`,
+    },
     {
       id: 'responses',
       title: isWebhook ? 'Your response' : 'Responses',

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import type { Assets, Site } from './frame.ts';
 import type { Source } from './guides.ts';
 import { operationPage } from './operation-page.ts';
@@ -14,7 +15,7 @@ import { readThemes } from './style.ts';
 /** The files by path. Each is built when it is requested. */
 export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 
-type SiteOptions = Pick<Site, 'server' | 'address' | 'support'>;
+type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
 
 const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
 const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';
@@ -55,12 +56,13 @@ function searchData(source: Source): string {
 
 async function readAssets(root: string, branding: Source['branding']): Promise<Map<string, string>> {
   const own = (name: string) => readFile(join(import.meta.dirname, 'assets', name), 'utf8');
-  const [shared, css, js, referenceCss, operationCss, referenceJs, icon, redoc] = await Promise.all([
+  const [shared, css, js, referenceCss, operationCss, tryIt, referenceJs, icon, redoc] = await Promise.all([
     readThemes(root, branding),
     own('site.css'),
     own('site.js'),
     own('reference.css'),
     own('operation.css'),
+    bundleTryIt(),
     own('reference.js'),
     readFile(join(root, 'src/dashboard/assets/icon.svg'), 'utf8'),
     readFile(join(root, REDOC), 'utf8'),
@@ -70,10 +72,26 @@ async function readAssets(root: string, branding: Source['branding']): Promise<M
     ['site.js', js],
     ['reference.css', referenceCss],
     ['operation.css', operationCss],
+    ['try-it.js', tryIt],
     ['reference.js', referenceJs],
     ['icon.svg', icon],
     ['redoc.js', redoc],
   ]);
+}
+
+/** The script of the form, with the writers of the code samples that it shares with the pages. */
+async function bundleTryIt(): Promise<string> {
+  const entry = join(import.meta.dirname, 'assets/try-it.js');
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+  });
+  const [bundled] = outputFiles;
+  if (bundled === undefined) throw new Error(`${entry} has no bundle.`);
+  return bundled.text;
 }
 
 /** "assets/site.0123abcd.css": browsers can keep it for good. */

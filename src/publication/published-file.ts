@@ -120,6 +120,8 @@ function policyOf(name: string): string {
     name === 'docs/all.html' ? "script-src 'none'" : "script-src 'self'",
     isRedoc ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'",
     "img-src 'self' data:",
+    // The form of an operation sends requests to the server that serves the page.
+    ...(name.startsWith('docs/reference/') ? ["connect-src 'self'"] : []),
     ...(isRedoc ? ['font-src data:', 'worker-src blob:'] : []),
     "form-action 'none'",
     "frame-ancestors 'none'",

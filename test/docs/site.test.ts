@@ -264,6 +264,7 @@ describe('with other guides', () => {
       server: 'https://api.example.org',
       address: 'https://api.example.org/docs',
       support: null,
+      isServed: false,
     });
     const page = String(branded.get('a.html')?.());
     expect(page).toContain('<title>A - Northwind</title>');

@@ -91,6 +91,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
           server: url,
           address: `${url}/docs`,
           support: null,
+          isServed: false,
         });
       for (const [res, reader] of readers) reloadIfChanged(res, reader);
       print(`Rebuilt in ${Date.now() - startedAt} ms.`);
