@@ -294,6 +294,10 @@ describe('npm run docs', () => {
     );
     expect(await text('index.html')).toContain('https://api.example.org/api/key');
     expect(await text('limits.html')).toContain('<a href="mailto:help@example.org">Support</a>');
+    // Its policy and its origin are not those of a server, so it has no form.
+    const operation = await text('reference/createParentProgram.html');
+    expect([operation.includes('npx charter-mock'), operation.includes('<form')]).toEqual([true, false]);
+    expect(await read('reference/createParentProgram.html')).toContain('This request writes:');
     expect(await text('sitemap.xml')).toContain('<loc>https://api.example.org/api-docs/limits</loc>');
     expect(await text('postman.json')).toContain('"https://api.example.org"');
     for (const name of [

@@ -134,6 +134,7 @@ test.each([
   );
   expect(policy.get('script-src')).toEqual(scripts);
   expect(policy.get('default-src')).toEqual(["'none'"]);
+  expect(policy.get('connect-src')).toEqual(path.startsWith('/docs/reference/') ? ["'self'"] : undefined);
   expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
   for (const sources of policy.values()) expect(sources.join(' ')).not.toMatch(/https?:|\*/);
 });
