@@ -1,12 +1,12 @@
 import {
   type Change,
   createSeeds,
-  eventsOf,
   LIST,
+  listEvents,
   listPrograms,
-  resultsOf,
   type Seeds,
   sendBatch,
+  sendForResults,
   statusesOf,
   UNKNOWN,
 } from '../support/clients/batch.ts';
@@ -24,7 +24,7 @@ describe('an atomic batch', () => {
       { action: 'delete', id: a.id },
       { action: 'upsert', external_id: 'b', body: { name: 'b 2' } },
     ];
-    expect(statusesOf(await resultsOf(client, changes, { atomic: true }))).toEqual([201, 204, 200]);
+    expect(statusesOf(await sendForResults(client, changes, { atomic: true }))).toEqual([201, 204, 200]);
     expect((await listPrograms(client)).map(({ name }: { name: string }) => name)).toEqual(['b 2', 'c', 'd', 'x']);
   });
 
@@ -38,7 +38,7 @@ describe('an atomic batch', () => {
   test.each(refused)('with %s changes nothing', async (_, changeOf, status, field) => {
     const { client } = await createTestOrganization(server);
     const rows = await createSeeds(client);
-    const [before, events] = [await listPrograms(client), await eventsOf(client)];
+    const [before, events] = [await listPrograms(client), await listEvents(client)];
     const response = await sendBatch(
       client,
       [
@@ -54,7 +54,7 @@ describe('an atomic batch', () => {
     expect(Object.keys(response.body.errors)).toEqual([field]);
     expect(response.body.message).toContain(field);
     expect(await listPrograms(client)).toEqual(before);
-    expect(await eventsOf(client)).toEqual(events);
+    expect(await listEvents(client)).toEqual(events);
   });
 
   test('names every change that is refused, and has the status of the first one', async () => {

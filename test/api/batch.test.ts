@@ -3,13 +3,13 @@ import {
   type BatchEvent,
   type Change,
   createSeeds,
-  eventsOf,
   LIST,
+  listEvents,
   listPrograms,
   type Result,
-  resultsOf,
   type Seeds,
   sendBatch,
+  sendForResults,
   statusesOf,
   UNKNOWN,
 } from '../support/clients/batch.ts';
@@ -158,17 +158,19 @@ test.each(CHANGES)('the outcome of each change is that of its own request: %s', 
     await createTestOrganization(server),
   ];
   const [changes, same] = [changesOf(await createSeeds(batched)), changesOf(await createSeeds(one))];
-  const results = await resultsOf(batched, changes);
+  const results = await sendForResults(batched, changes);
   const singles: Result[] = [];
   for (const change of same) singles.push(resultOf(await single(one, change)));
   expect(comparable(results)).toEqual(comparable(singles));
   expect(comparable(await listPrograms(batched))).toEqual(comparable(await listPrograms(one)));
-  expect(storyOf(await eventsOf(batched))).toEqual(storyOf(await eventsOf(one)));
+  expect(storyOf(await listEvents(batched))).toEqual(storyOf(await listEvents(one)));
 });
 
 test('a result has the entity tag and the row that a read returns', async () => {
   const { client } = await createTestOrganization(server);
-  const results = await resultsOf(client, [{ action: 'create', body: { name: 'x', metadata: { ab: '1', c: '2' } } }]);
+  const results = await sendForResults(client, [
+    { action: 'create', body: { name: 'x', metadata: { ab: '1', c: '2' } } },
+  ]);
   const [{ id }] = await listPrograms(client);
   const { text, headers } = await client.get(`${LIST}/${id}`);
   expect(results.map(({ body, etag }) => [JSON.stringify(body), etag])).toEqual([[text, headers['etag']]]);
@@ -176,7 +178,7 @@ test('a result has the entity tag and the row that a read returns', async () => 
 
 test('422 for a change with a member that its action does not have, or without one that it needs', async () => {
   const { client } = await createTestOrganization(server);
-  const results = await resultsOf(client, [
+  const results = await sendForResults(client, [
     { action: 'create', id: UNKNOWN, body: { name: 'x' } },
     { action: 'upsert', id: UNKNOWN, external_id: 'x', body: { name: 'x' } },
     { action: 'delete', id: UNKNOWN, body: {} },
@@ -243,7 +245,7 @@ test('ids of another organization are not found, and its rows stay as they are',
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const rows = await createSeeds(theirs.client);
   const before = await listPrograms(theirs.client);
-  const results = await resultsOf(ours.client, [
+  const results = await sendForResults(ours.client, [
     ...rows.map(({ id }) => ({ action: 'update', id, body: { name: 'ours' } })),
     ...rows.map(({ id }) => ({ action: 'delete', id })),
     { action: 'upsert', external_id: 'a', body: { name: 'ours' } },
@@ -256,7 +258,7 @@ test('the events of a batch are in the order of its changes, whatever they do, a
   const { client } = await createTestOrganization(server);
   const upsert = (i: number, name: string) => ({ action: 'upsert', external_id: `own ${i}`, body: { name } });
   const rows = Array.from({ length: 40 }, (_, i) => upsert(2 * i, `Old ${i}`));
-  const ids = (await resultsOf(client, rows)).map(({ body }) => String(Object(body).id));
+  const ids = (await sendForResults(client, rows)).map(({ body }) => String(Object(body).id));
   const batch = Array.from({ length: 25 }, (_, i): [Change, string][] => [
     [upsert(i, `New ${i}`), `${i % 2 === 0 ? 'updated' : 'created'} New ${i}`],
     [{ action: 'delete', id: ids[15 + i] ?? '' }, `deleted Old ${15 + i}`],
@@ -266,7 +268,7 @@ test('the events of a batch are in the order of its changes, whatever they do, a
   const { cursor } = await readFeed(client);
   expect(
     statusesOf(
-      await resultsOf(
+      await sendForResults(
         client,
         batch.map(([change]) => change),
       ),
@@ -289,10 +291,10 @@ test('a hundred creations are a hundred events, in the order of the changes, and
      create trigger organizations_note_step after update on organizations for each row execute function note_step();`,
   );
   const changes = Array.from({ length: 100 }, (_, i) => ({ action: 'create', body: { name: `Name ${i}` } }));
-  await resultsOf(client, changes);
+  await sendForResults(client, changes);
   const { rows } = await server.db.pool.query('select count(*)::int as steps from version_steps where id = $1', [id]);
   expect(rows).toEqual([{ steps: 1 }]);
-  expect((await eventsOf(client)).map(({ type, data }) => `${type} ${data.name}`)).toEqual(
+  expect((await listEvents(client)).map(({ type, data }) => `${type} ${data.name}`)).toEqual(
     changes.map(({ body }) => `parent_program.created ${body.name}`),
   );
 });
@@ -303,7 +305,7 @@ test('batches that change the same rows in different orders do not wait for each
   const rows = Array.from({ length: 20 }, (_, i) => `e-${i}`);
   const upserts = (ids: readonly string[], name: string) =>
     ids.map((externalId) => ({ action: 'upsert', external_id: externalId, body: { name } }));
-  await resultsOf(client, upserts(rows, 'first'));
+  await sendForResults(client, upserts(rows, 'first'));
   for (let round = 0; round < 10; round += 1) {
     const responses = await Promise.all(
       [rows, rows.toReversed(), rows, rows.toReversed()].map((ids, i) =>

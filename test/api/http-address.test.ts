@@ -1,5 +1,5 @@
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
-import { checkResponse } from '../support/contract/contract.ts';
+import { requireConformity } from '../support/contract/contract.ts';
 import { expectLinearTime } from '../support/linear-time.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -15,7 +15,7 @@ async function send(line: string, headers: readonly string[] = [], body = '') {
 }
 
 function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkResponse({ method, url }, response);
+  requireConformity({ method, url }, response);
 }
 
 test.each([

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
-import { checkResponse } from '../support/contract/contract.ts';
+import { requireConformity } from '../support/contract/contract.ts';
 import { untilWaiting } from '../support/postgres/postgres.ts';
 import { collectGarbage } from '../support/processes/garbage.ts';
 import { listen } from '../support/servers/listen.ts';
@@ -29,7 +29,7 @@ function openSocket(): Socket {
 }
 
 function expectShown(response: Awaited<ReturnType<typeof send>>, { method = 'GET', url = LIST } = {}) {
-  checkResponse({ method, url }, response);
+  requireConformity({ method, url }, response);
 }
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { focused } from '../support/browser/browser.ts';
+import { untilFocused } from '../support/browser/browser.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addRealisticWebhooks, createRealisticTeam } from '../support/data/team.ts';
 
@@ -97,13 +97,13 @@ test('after each refused form, the focus is on the error summary at the top of t
     if (wrong !== undefined) await page.getByLabel(wrong).fill('x');
     if (empty !== undefined) await page.getByLabel(empty).fill('');
     await page.getByRole('main').getByRole('button', { name: button }).click();
-    await focused(page.getByRole('alert'));
+    await untilFocused(page.getByRole('alert'));
     // The next Tab reaches the first invalid field.
     await page.keyboard.press('Tab');
     const href = await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
     expect([path, href?.startsWith('#')]).toEqual([path, true]);
     await page.keyboard.press('Enter');
-    await focused(page.locator(`[id="${href?.slice(1)}"]`));
+    await untilFocused(page.locator(`[id="${href?.slice(1)}"]`));
   }
 });
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { connectBrowser, focused, openContext } from '../support/browser/browser.ts';
+import { connectBrowser, openContext, untilFocused } from '../support/browser/browser.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { cellOf, useDomainsFile } from '../support/data/cells.ts';
 import { freePort } from '../support/servers/port.ts';
@@ -47,12 +47,12 @@ async function visit(work: (page: Page) => Promise<void>): Promise<void> {
 test('a person whose domain the map has is led to the cell by the keyboard alone, and types the e-mail once', async () => {
   await visit(async (page) => {
     await page.goto('/organization/audit-log');
-    await focused(page.getByLabel('E-mail'));
+    await untilFocused(page.getByLabel('E-mail'));
     await page.keyboard.type('mei@acme.example');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${cellUrl}/sign-in?next=%2Forganization%2Faudit-log`);
     expect(await page.getByLabel('E-mail').inputValue()).toBe('mei@acme.example');
-    await focused(page.getByLabel('Password'));
+    await untilFocused(page.getByLabel('Password'));
     // The server never saw the e-mail in a URL, and the history does not keep it.
     expect(await page.evaluate('location.hash')).toBe('');
   });

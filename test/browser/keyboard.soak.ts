@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { focused } from '../support/browser/browser.ts';
+import { untilFocused } from '../support/browser/browser.ts';
 import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { PASSWORD } from '../support/data/accounts.ts';
@@ -75,7 +75,7 @@ test('Escape closes the menu and returns the focus to its button, and leaving th
   await press(page, summary);
   await tabTo(page, rotate);
   await page.keyboard.press('Escape');
-  await focused(summary);
+  await untilFocused(summary);
   await rotate.waitFor({ state: 'hidden' });
   await page.keyboard.press('Enter');
   await rotate.waitFor({ state: 'visible' });
@@ -92,7 +92,7 @@ test('arrow keys, Home and End move in the menu of a key, and an arrow key opens
   const link = (name: string) => page.getByRole('link', { name, exact: true });
   await summary.focus();
   await page.keyboard.press('End');
-  await focused(summary);
+  await untilFocused(summary);
   for (const [key, name] of [
     ['ArrowDown', 'Rotate'],
     ['ArrowDown', 'Rename'],
@@ -106,13 +106,13 @@ test('arrow keys, Home and End move in the menu of a key, and an arrow key opens
     ['End', 'Revoke'],
   ] as const) {
     await page.keyboard.press(key);
-    await focused(link(name));
+    await untilFocused(link(name));
   }
   await page.keyboard.press('Escape');
-  await focused(summary);
+  await untilFocused(summary);
   await link('Revoke').waitFor({ state: 'hidden' });
   await page.keyboard.press('ArrowUp');
-  await focused(link('Revoke'));
+  await untilFocused(link('Revoke'));
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Revoke Menu' }).waitFor();
 });
@@ -121,7 +121,7 @@ test('the first Tab reaches a link that moves the focus to the content', async (
   const { member } = await site.team();
   const page = await site.visitAs(member);
   await press(page, page.getByRole('link', { name: 'Skip to the content' }));
-  await focused(page.getByRole('main'));
+  await untilFocused(page.getByRole('main'));
 });
 
 test('the keyboard alone suffices to add an endpoint, send it a test event and resend that', async () => {

@@ -3,7 +3,7 @@ import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addSecondFactor, createAccount } from '../support/data/accounts.ts';
 import { giveKey } from '../support/data/actors.ts';
-import { checkAll, moveDates } from '../support/data/key-notices.ts';
+import { moveDates, writeAllNotices } from '../support/data/key-notices.ts';
 import { addRealisticWebhooks, createLongNamedTeam, createRealisticTeam } from '../support/data/team.ts';
 
 // Every page that an address leads to: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths
@@ -44,7 +44,7 @@ async function addNotices(): Promise<void> {
   for (const name of ['Nightly export', 'Warehouse']) {
     const { id } = await giveKey(db, team.administrator, { name });
     await moveDates(db, id, { createdAgo: 200, usedAgo: 1, expiresIn: name === 'Warehouse' ? 0.9 : 6 });
-    await checkAll(db);
+    await writeAllNotices(db);
   }
   const row = { organizationId: team.administrator.scope.organizationId, userId: team.administrator.userId };
   for (const kind of ['limited', 'unused', 'ended'] as const) {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Actor } from '../../src/domain/audit/actor.ts';
-import { focused, openContext } from '../support/browser/browser.ts';
+import { openContext, untilFocused } from '../support/browser/browser.ts';
 import { createKey, openOwnKeys } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
@@ -107,10 +107,10 @@ test('creating a key late asks for a proof: with the keyboard alone, by password
   await ageProofs(site.server.db, member);
   await page.getByRole('button', { name: 'Create API Key' }).click();
   await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
-  await focused(page.getByLabel('Password'));
+  await untilFocused(page.getByLabel('Password'));
   await page.keyboard.type('not the password of anybody');
   await page.keyboard.press('Enter');
-  await focused(page.getByRole('alert'));
+  await untilFocused(page.getByRole('alert'));
   await page.getByLabel('Password').focus();
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { focused } from '../support/browser/browser.ts';
+import { untilFocused } from '../support/browser/browser.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
 import { PASSWORD } from '../support/data/accounts.ts';
 
@@ -9,7 +9,7 @@ import { PASSWORD } from '../support/data/accounts.ts';
 const site = await useSite();
 
 const press = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name }).click();
-const refused = (page: Page) => focused(page.getByRole('alert'));
+const refused = (page: Page) => untilFocused(page.getByRole('alert'));
 
 test('after a refused form, the back button and a reload show the form with what was typed', async () => {
   const { administrator } = await site.team();

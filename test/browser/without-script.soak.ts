@@ -1,4 +1,4 @@
-import { focused } from '../support/browser/browser.ts';
+import { untilFocused } from '../support/browser/browser.ts';
 import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { createRealisticTeam } from '../support/data/team.ts';
@@ -41,7 +41,7 @@ test.each(LISTS)('on a wide screen, the filters of $path are always shown, witho
   expect(await page.getByText('Filters', { exact: true }).isVisible()).toBe(false);
   // It takes the focus, although it is inside a closed <details>.
   await page.getByLabel(list.field, { exact: true }).focus();
-  await focused(page.getByLabel(list.field, { exact: true }));
+  await untilFocused(page.getByLabel(list.field, { exact: true }));
 });
 
 test('with JavaScript off, the requests of a key are a picture with a name, and a table that opens', async () => {

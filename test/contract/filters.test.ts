@@ -1,7 +1,7 @@
 // A filter applies in every order of a list, on every page, and together with every other filter.
 import type { Client } from '../support/clients/client.ts';
 import { type Operation, operations, type Parameter } from '../support/contract/contract.ts';
-import { createRow, type Resource, referredBy, resources } from '../support/contract/resources.ts';
+import { createRow, type Resource, referredResourceOf, resources } from '../support/contract/resources.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
@@ -32,7 +32,7 @@ async function groupsOf(client: Client, filter: Parameter, { creation }: Resourc
 }
 
 async function valuesOf(client: Client, { name, schema, examples = {} }: Parameter): Promise<unknown[]> {
-  const referred = referredBy(name);
+  const referred = referredResourceOf(name);
   if (referred !== undefined) return [await createRow(client, referred), await createRow(client, referred)];
   if (schema.type === 'boolean') return [true, false];
   if (schema.enum !== undefined) return schema.enum.slice(0, 2);

@@ -4,7 +4,7 @@ import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { exchangeRaw, parseRaw, type Reply } from '../support/clients/client.ts';
-import { checkResponse, operations } from '../support/contract/contract.ts';
+import { operations, requireConformity } from '../support/contract/contract.ts';
 import {
   maxBodyBytesOf,
   type Prepared,
@@ -91,7 +91,7 @@ function sendAtomic(client: Prepared['client'], request: Prepared['request'], ch
 
 async function sendHead(baseUrl: string, { method, url }: Prepared['request'], rest: string): Promise<Reply> {
   const reply = parseRaw(await exchangeRaw(baseUrl, `${method} ${url} HTTP/1.1\r\nHost: charter.test\r\n${rest}`));
-  checkResponse({ method, url }, reply);
+  requireConformity({ method, url }, reply);
   return { ...reply, body: JSON.parse(reply.text) };
 }
 

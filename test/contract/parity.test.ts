@@ -3,7 +3,7 @@
 // so that a new operation is included.
 import { successesOf } from '../../src/contract/document.ts';
 import { Client, exchangeRaw, parseRaw, type Reply, rawRequest } from '../support/clients/client.ts';
-import { ADDED_BY_THE_MOCK, checkMockResponse, type Operation, operations } from '../support/contract/contract.ts';
+import { ADDED_BY_THE_MOCK, type Operation, operations, requireMockConformity } from '../support/contract/contract.ts';
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness, likeness } from '../support/contract/parity.ts';
 import { badRequests, type Case, goodRequests } from '../support/contract/parity-cases.ts';
@@ -24,7 +24,7 @@ const [server, mock, stateless] = await Promise.all([
 const proxy = await startTestProxy(server.url);
 afterAll(() => proxy.close());
 const ours = await createTestOrganization(server);
-const clientOf = ({ url }: { url: string }) => new Client(url, ours.key, checkMockResponse);
+const clientOf = ({ url }: { url: string }) => new Client(url, ours.key, requireMockConformity);
 const sides = [clientOf(proxy), clientOf(mock), clientOf(stateless)] as const;
 
 /** The items of each list, which both sides have. */

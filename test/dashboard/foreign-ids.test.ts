@@ -1,6 +1,6 @@
 import { orThrow } from '../../src/service/outcome.ts';
 import { disableEndpointByUser } from '../../src/service/webhooks/endpoints.ts';
-import { type Fields, filled, wordsOf } from '../support/dashboard/dashboard.ts';
+import { type Fields, fillForm, wordsOf } from '../support/dashboard/dashboard.ts';
 import { browserOf, fill, rowsOf, useDashboard } from '../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../support/dashboard/forms.ts';
 import { createAccount, linkDirectly } from '../support/data/accounts.ts';
@@ -74,7 +74,7 @@ await inParallel(withIds, async (path) => {
         .replace(endpointId, ':endpointId')
         .replace(integrationId, ':integrationId')
         .replace(messageId, ':messageId');
-      forms.set(action, filled(form));
+      forms.set(action, fillForm(form));
     }
   }
 });

@@ -13,7 +13,7 @@ import {
   whileDelivering,
   writeEvents,
 } from '../support/data/deliveries.ts';
-import { byLabel, seriesOf } from '../support/observability/metrics.ts';
+import { byLabel, readSeries } from '../support/observability/metrics.ts';
 import { createTenant } from '../support/postgres/store.ts';
 import { respondsWith } from '../support/servers/scripted-server.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -54,7 +54,7 @@ test('attempts are measured by their outcome, and the deliveries that have not e
   const metrics = new Metrics();
   metrics.add(deliveryMetrics(measures));
   const startedAt = performance.now();
-  const outcomes = async () => byLabel(await seriesOf(metrics), 'charter_webhook_attempts_total', 'outcome');
+  const outcomes = async () => byLabel(await readSeries(metrics), 'charter_webhook_attempts_total', 'outcome');
   await whileDelivering(
     db,
     async () => {
@@ -67,7 +67,7 @@ test('attempts are measured by their outcome, and the deliveries that have not e
     },
     { measures, reportSeconds: 0 },
   );
-  const series = await seriesOf(metrics);
+  const series = await readSeries(metrics);
   expect(await outcomes()).toEqual({ succeeded: 1, retried: 1, failed: 0 });
   expect(series.get('charter_webhook_attempt_duration_seconds_count')).toBe(2);
   const seconds = series.get('charter_webhook_attempt_duration_seconds_sum');

@@ -10,7 +10,7 @@ import {
   whileDelivering,
   writeEvents,
 } from '../support/data/deliveries.ts';
-import { byLabel, seriesOf } from '../support/observability/metrics.ts';
+import { byLabel, readSeries } from '../support/observability/metrics.ts';
 import { respondsWith } from '../support/servers/scripted-server.ts';
 import { useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
@@ -105,7 +105,7 @@ test('an outage between an attempt and the disabling of its endpoint delays it, 
     expect((await db.pool.query('select last_value::int from outages')).rows).toEqual([{ last_value: 2 }]);
     const metrics = new Metrics();
     metrics.add(deliveryMetrics(measures));
-    expect(byLabel(await seriesOf(metrics), 'charter_webhook_attempts_total', 'outcome')['retried']).toBe(1);
+    expect(byLabel(await readSeries(metrics), 'charter_webhook_attempts_total', 'outcome')['retried']).toBe(1);
   } finally {
     await db.pool.query('drop function fail_once cascade; drop sequence outages');
   }

@@ -9,7 +9,7 @@ import { openFolder } from '../support/folder.ts';
 import { createScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 import { useMachine } from '../support/processes/artifact.ts';
 import { HIGH_LIMITS } from '../support/processes/charter.ts';
-import { findProgram } from '../support/processes/debian.ts';
+import { getProgram } from '../support/processes/debian.ts';
 import { kill, type Running } from '../support/processes/process.ts';
 import { startRequests } from '../support/traffic/load.ts';
 
@@ -209,7 +209,7 @@ const UNIT = join(import.meta.dirname, '../../scripts/dist/deploy/charter.servic
 
 test('systemd accepts the unit, and finds it hardly exposed', async () => {
   await using folder = await openFolder();
-  const analyze = findProgram('systemd-analyze', 'systemd');
+  const analyze = getProgram('systemd-analyze', 'systemd');
   const unit = join(folder.path, 'charter.service');
   // systemd looks the program up; its folder is made when the unit starts.
   const node = join(folder.path, 'node'); // The path of this Node can have a space, at which systemd would split it.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Json } from '../../src/contract/document.ts';
 import { exchangeRaw, rawRequest } from '../support/clients/client.ts';
-import { planted, set } from '../support/contract/planted.ts';
+import { plantIn, set } from '../support/contract/planted.ts';
 import { startUpstream } from '../support/servers/scripted-server.ts';
 import { fuzz, type PropertyName, type Start } from './fuzz.ts';
 import { openWorld } from './world.ts';
@@ -25,7 +25,7 @@ test('requests generated from the document get the responses that it declares', 
 
 // A generator that makes only what is accepted would pass for ever.
 test('a bound that differs from that of the server is found, and shrunk to one command that shows it', async () => {
-  const other = planted(document, [set('components parameters Limit schema maximum', 50)]);
+  const other = plantIn(document, [set('components parameters Limit schema maximum', 50)]);
   // It ends with the first run that finds the bound, which each resource of the contract moves.
   const failure = await fuzz('requests', { document: other, world, runs: 2500, seed: 1 });
   const [found, command = '', again] = failure?.split('\n') ?? [];

@@ -10,7 +10,7 @@ import { revokeKeyByText } from '../../src/service/operator/keys.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { Workers } from '../../src/workers/supervise.ts';
 import { Client } from '../support/clients/client.ts';
-import { byLabel, parseSeries, type Series, seriesOf } from '../support/observability/metrics.ts';
+import { byLabel, parseSeries, readSeries, type Series } from '../support/observability/metrics.ts';
 import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
@@ -28,7 +28,7 @@ const server = await useServer({ metrics });
 /** Waits until the metrics are as expected: a request counts when its response has been sent, which its client may see earlier. */
 function untilSeries(expected: Readonly<Record<string, number>>): Promise<Series> {
   return until(`the metrics ${JSON.stringify(expected)}`, async () => {
-    const series = await seriesOf(metrics);
+    const series = await readSeries(metrics);
     return Object.entries(expected).every(([name, value]) => series.get(name) === value) ? series : null;
   });
 }
@@ -39,7 +39,7 @@ function requests(operation: string, status: string): string {
 
 test('every request counts once, by operation or part of the server and by class of the status', async () => {
   const { client } = await createTestOrganization(server);
-  const before = await seriesOf(metrics);
+  const before = await readSeries(metrics);
   const { body } = await client.post(LIST, { name: 'Counted' });
   await client.post(LIST, { name: 1 });
   await client.get(`${LIST}/${body.id}`);
@@ -71,7 +71,7 @@ test('every request counts once, by operation or part of the server and by class
 test('the sum of the durations is in seconds, and that of the requests', async () => {
   const { client } = await createTestOrganization(server);
   const name = requests('listParentPrograms', '2xx');
-  const before = await seriesOf(metrics);
+  const before = await readSeries(metrics);
   const sentAt = performance.now();
   await withClient(server.databaseUrl, async (blocker) => {
     await blocker.query('begin');
@@ -93,7 +93,7 @@ test('refused keys count by reason', async () => {
   const { client, key } = await createTestOrganization(server);
   const viewer = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
   const anonymous = new Client(server.url);
-  const before = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  const before = byLabel(await readSeries(metrics), 'charter_keys_refused_total', 'reason');
   await anonymous.get(LIST);
   await client.get(LIST, { key: 'not a key' });
   await client.get(LIST, { key: key.slice(0, -1) });
@@ -102,7 +102,7 @@ test('refused keys count by reason', async () => {
   await viewer.client.post(LIST, { name: 'Not permitted' });
   await revokeKeyByText(server.db, key);
   await client.get(LIST);
-  const after = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  const after = byLabel(await readSeries(metrics), 'charter_keys_refused_total', 'reason');
   const added = Object.entries(after).map(([reason, count]) => [reason, count - (before[reason] ?? 0)]);
   expect(Object.fromEntries(added)).toEqual({
     missing: 1,
@@ -133,9 +133,9 @@ test.each<[reason: string, key: { lifeDays?: number }, end: (ours: TestOrganizat
 ])('a key that is refused for a rarer reason counts as %s, and as nothing else', async (reason, options, end) => {
   const ours = await createTestOrganization(server, options);
   await end(ours);
-  const before = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  const before = byLabel(await readSeries(metrics), 'charter_keys_refused_total', 'reason');
   expect([401, 403]).toContain((await ours.client.get(LIST)).status);
-  const after = byLabel(await seriesOf(metrics), 'charter_keys_refused_total', 'reason');
+  const after = byLabel(await readSeries(metrics), 'charter_keys_refused_total', 'reason');
   expect(after).toEqual({ ...before, [reason]: (before[reason] ?? 0) + 1 });
 });
 
@@ -146,7 +146,7 @@ function changeKeys(organizationId: string, data: { rotatedAt?: Date; allowedAdd
 test('a request whose client has gone counts as aborted, and not by a status', async () => {
   const { key } = await createTestOrganization(server);
   const names = ['aborted', '2xx', '5xx'].map((status) => requests('createParentProgram', status));
-  const before = await seriesOf(metrics);
+  const before = await readSeries(metrics);
   await withClient(server.databaseUrl, async (blocker) => {
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');
@@ -163,7 +163,7 @@ test('a request whose client has gone counts as aborted, and not by a status', a
     await untilSeries({ [names[0] ?? '']: (before.get(names[0] ?? '') ?? 0) + 1 });
     await blocker.query('rollback');
   });
-  const after = await seriesOf(metrics);
+  const after = await readSeries(metrics);
   for (const name of names.slice(1)) expect([name, after.get(name)]).toEqual([name, before.get(name)]);
 });
 
@@ -186,7 +186,7 @@ test.each([
 
 test('requests that use the response cache count by what they found', async () => {
   const { client } = await createTestOrganization(server);
-  const found = async () => byLabel(await seriesOf(metrics), 'charter_response_cache_requests_total', 'result');
+  const found = async () => byLabel(await readSeries(metrics), 'charter_response_cache_requests_total', 'result');
   const before = await found();
   await client.post(LIST, { name: 'Cached' });
   for (let i = 0; i < 3; i += 1) await client.get(LIST);
@@ -198,7 +198,7 @@ test('requests that use the response cache count by what they found', async () =
     hit: 2,
     miss: 1,
   });
-  const series = await seriesOf(metrics);
+  const series = await readSeries(metrics);
   expect(series.get('charter_response_cache_bytes')).toBeGreaterThan(1000);
   expect(series.get('charter_response_cache_entries')).toBeGreaterThan(0);
 });
@@ -222,12 +222,12 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
   };
   const byKey = await refusalsOf(() => client.get('/api/key'));
   const byAddress = await refusalsOf(() => own.anonymous.get('/api/key'));
-  expect(byLabel(await seriesOf(limited), 'charter_rate_limited_total', 'limit')).toEqual({
+  expect(byLabel(await readSeries(limited), 'charter_rate_limited_total', 'limit')).toEqual({
     key: byKey,
     organization: 0,
     address: byAddress,
   });
-  expect(byLabel(await seriesOf(limited), 'charter_queue_refused_total', 'queue')).toEqual({
+  expect(byLabel(await readSeries(limited), 'charter_queue_refused_total', 'queue')).toEqual({
     api: 0,
     dashboard: 0,
     keys: 0,
@@ -240,7 +240,7 @@ test('connections in use, idle and awaited are those of the pool', async () => {
   const held = await Promise.all(Array.from({ length: poolSize }, () => pool.connect()));
   const waiting = pool.connect();
   try {
-    const during = await seriesOf(metrics);
+    const during = await readSeries(metrics);
     expect(byLabel(during, 'charter_database_connections', 'state')).toEqual({ in_use: poolSize, idle: 0 });
     expect(during.get('charter_database_connections_max')).toBe(poolSize);
     // What the server does in the background waits, too.
@@ -252,7 +252,7 @@ test('connections in use, idle and awaited are those of the pool', async () => {
   }
   // The pool closes a connection only after it has been idle for some time.
   await until('idle connections', async () => {
-    const series = await seriesOf(metrics);
+    const series = await readSeries(metrics);
     const { in_use: inUse = 0, idle = 0 } = byLabel(series, 'charter_database_connections', 'state');
     return series.get('charter_database_waiting') === 0 && idle > inUse && inUse + idle === pool.totalCount;
   });
@@ -261,7 +261,7 @@ test('connections in use, idle and awaited are those of the pool', async () => {
 test('each statement that looks keys up counts with the number of its requests', async () => {
   const { client } = await createTestOrganization(server);
   const sizes = async () => {
-    const series = await seriesOf(metrics);
+    const series = await readSeries(metrics);
     const [sum, count] = ['sum', 'count'].map((part) => series.get(`charter_key_look_up_batch_size_${part}`) ?? 0);
     return { sum: sum ?? 0, count: count ?? 0 };
   };
@@ -316,7 +316,7 @@ test('two processes with labels of their own appear side by side', async () => {
 test.each(['grafana-dashboard.json', 'alerts.yaml'])('every metric that %s names exists', async (file) => {
   await createTestOrganization(server).then(({ client }) => client.get(LIST));
   const text = await readFile(join(MONITORING, file), 'utf8');
-  const known = new Set([...(await seriesOf(metrics)).keys()].map((name) => name.split('{', 1)[0]));
+  const known = new Set([...(await readSeries(metrics)).keys()].map((name) => name.split('{', 1)[0]));
   const named = new Set(text.match(/\b(charter|nodejs|process)_\w+/g));
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((name) => !known.has(name))).toEqual([]);

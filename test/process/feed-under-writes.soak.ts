@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Client } from '../support/clients/client.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
-import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
+import { applyEvents, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
 import { length } from '../support/wait.ts';
 
 const WRITERS = 64;
@@ -96,5 +96,5 @@ test(`with ${WRITERS} writers at a time, each of ${POLLERS} readers sees every e
   const written = rows.map(({ id }) => id);
   expect(written.length).toBeGreaterThan(WRITERS * CHANGES_OF_A_WRITER * 0.5);
   for (const events of seen) expect(events.map(({ id }) => id)).toEqual(written);
-  expect(applied(seen[0] ?? [])).toEqual(await programsOf(ours.client));
+  expect(applyEvents(seen[0] ?? [])).toEqual(await programsOf(ours.client));
 });

@@ -1,5 +1,5 @@
 import { Client } from '../support/clients/client.ts';
-import { checkMockResponse } from '../support/contract/contract.ts';
+import { requireMockConformity } from '../support/contract/contract.ts';
 import { type Running, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { startTestMock } from '../support/servers/mock.ts';
 import { startUpstream } from '../support/servers/scripted-server.ts';
@@ -15,7 +15,7 @@ test('it prints its address, a curl command that works, and how to select a resp
   await withMock(['--host', '127.0.0.2', '--environment', 'test', '--stateful'], async (running) => {
     const [, key = '', origin = '', path = ''] = await untilPrinted(running, CURL);
     expect([new URL(origin).hostname, key.slice(0, 13)]).toEqual(['127.0.0.2', 'charter_test_']);
-    const client = new Client(origin, key, checkMockResponse);
+    const client = new Client(origin, key, requireMockConformity);
     const response = await client.get(path);
     expect({ status: response.status, items: response.body.data.length }).toEqual({ status: 200, items: 2 });
     await untilPrinted(running, /Prefer: code=422/);
@@ -31,7 +31,7 @@ test('--dynamic prints its seed, which generates the same data again; it ends wi
   await withMock(['--dynamic'], async (running) => {
     const [, seed = ''] = await untilPrinted(running, /--dynamic-seed (\w+)/);
     const [, key, origin = ''] = await untilPrinted(running, CURL);
-    const { text } = await new Client(origin, key, checkMockResponse).get('/api/key');
+    const { text } = await new Client(origin, key, requireMockConformity).get('/api/key');
     const again = await startTestMock({ dynamicSeed: seed });
     expect((await again.client.get('/api/key')).text).toBe(text);
     await again.close();

@@ -13,7 +13,7 @@ import { createActor, giveKey } from '../support/data/actors.ts';
 import { useFolder } from '../support/folder.ts';
 import { type Ended, startFile } from '../support/processes/process.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/servers/server.ts';
-import { applied, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
+import { applyEvents, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
 import { length, until } from '../support/wait.ts';
 
 const MOVES = length({ full: 2, figures: 10 });
@@ -256,7 +256,7 @@ test(`in ${MOVES} moves of ${PROGRAMS} programs under the load of ${CLIENTS} cli
   expect(ids).toEqual([...new Set(ids)].toSorted());
   const expected = new Map(writers.flatMap(({ live }) => [...live]));
   const named = (programs: ReadonlyMap<string, Program>) => new Map([...programs].map(([id, { name }]) => [id, name]));
-  expect(named(applied(seen))).toEqual(expected);
+  expect(named(applyEvents(seen))).toEqual(expected);
   const { rows } = await home.db.pool.query<{ id: string; name: string }>(
     `select id, name from parent_programs where organization_id = $1 and name like 'Client %'`,
     [ours.id],

@@ -7,7 +7,7 @@ import type { Client } from '../support/clients/client.ts';
 import { type DatabaseProxy, proxyDatabase } from '../support/postgres/database-proxy.ts';
 import {
   createDataFolder,
-  findOwnedPostgres,
+  getOwnedPostgres,
   type OwnedPostgres,
   startOwnedPostgres,
 } from '../support/postgres/owned-postgres.ts';
@@ -154,7 +154,7 @@ async function becomeStandby({ charter, databaseUrl }: Trial, postgres: OwnedPos
 test('a server with the embedded PostgreSQL restarts it after a stop and a crash, and responds with 503 meanwhile', async () => {
   const charter = await startCharter({ DATA_DIR: folder, ENCRYPTION_KEY });
   try {
-    const postgres = await findOwnedPostgres(folder);
+    const postgres = await getOwnedPostgres(folder);
     const databaseUrl = (await postgres.url()).replace(/postgres$/, 'charter');
     const stop = (mode: 'fast' | 'immediate') => async () => {
       await postgres.stop(mode);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Client, exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
-import { checkResponse } from '../support/contract/contract.ts';
+import { requireConformity } from '../support/contract/contract.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
 import { openFolder } from '../support/folder.ts';
 import { useScratchDatabase, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
@@ -67,7 +67,7 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     await sending.closed;
     const response = parseRaw(sending.received.text);
     expect(COMPLETE).toContain(response.status);
-    checkResponse({ method: 'POST', url: '/api/parent_programs' }, response);
+    requireConformity({ method: 'POST', url: '/api/parent_programs' }, response);
     // The attack: a client that never closes its connection keeps a stopped server running.
     kept.finish();
     await until('the response', () => /HTTP\/1\.1 (201|503)/.test(kept.received.text));

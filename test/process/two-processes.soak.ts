@@ -12,7 +12,7 @@ import { Client } from '../support/clients/client.ts';
 import { reportAsProgram } from '../support/dashboard/reports.ts';
 import { createPeople, giveKey, times } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
-import { checkAll } from '../support/data/key-notices.ts';
+import { writeAllNotices } from '../support/data/key-notices.ts';
 import { useScratchDatabase } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
 import { startCharter } from '../support/processes/charter.ts';
@@ -166,7 +166,7 @@ test('no process accepts a key after Charter has ended it as unused, while clien
     );
   await forget(ids);
   await until('the last notices', async () => {
-    await checkAll(db);
+    await writeAllNotices(db);
     return (await db.prisma.keyNotice.count({ where: { kind: 'unused', keyId: { in: ids } } })) === keys.length;
   });
   await db.pool.query(`update key_notices set created_at = created_at - interval '2 days' where key_id = any($1)`, [
@@ -175,7 +175,7 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   await endInTurn(keys, ({ id }) =>
     until('the end of a key', async () => {
       await forget([id]);
-      await checkAll(db);
+      await writeAllNotices(db);
       return (await db.prisma.apiKey.findFirstOrThrow({ where: { id } })).revokedAt;
     }),
   );

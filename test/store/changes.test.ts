@@ -93,7 +93,7 @@ test.each(
 
 /** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOfPage({ scope }: Tenant, query: Partial<ListQuery>): Promise<Plan> {
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, scope, { ...PAGE, ...query });
   });
   expect(plans).toHaveLength(8);

@@ -9,8 +9,8 @@ import { listRows } from '../../src/store/resources/list.ts';
 import { PARENT_PROGRAMS } from '../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 import { inTransaction, untilWaiting, withClient } from '../support/postgres/postgres.ts';
-import { createTenant, openTestDatabase, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
-import { applied, type FeedEvent, type Program } from '../support/traffic/feed.ts';
+import { createTenant, getWriter, openTestDatabase, type Tenant, useDatabase } from '../support/postgres/store.ts';
+import { applyEvents, type FeedEvent, type Program } from '../support/traffic/feed.ts';
 
 const database = await useDatabase();
 const { db } = database;
@@ -35,7 +35,7 @@ async function end({ scope }: Tenant): Promise<string> {
 }
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
-  const { keyId } = await writerOf(db, tenant);
+  const { keyId } = await getWriter(db, tenant);
   return {
     db,
     caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },
@@ -186,7 +186,7 @@ test.each(Object.entries(WRITES))(
     const events = await eventsOf(ours, start);
     if (types.length > 0) expect((await end(ours)) > start).toBe(true);
     expect(events.map(({ type }) => type.replace('parent_program.', '')).toSorted()).toEqual(types.toSorted());
-    expect(applied(events, before)).toEqual(await programsOf(ours));
+    expect(applyEvents(events, before)).toEqual(await programsOf(ours));
     expect(await eventsOf(theirs)).toEqual([]);
   },
 );
@@ -199,8 +199,8 @@ test('a row that moves is deleted in one organization and created in the other',
     ours.scope.organizationId,
     theirs.scope.organizationId,
   ]);
-  expect(applied(await eventsOf(ours, start), before)).toEqual(new Map());
-  expect(applied(await eventsOf(theirs))).toEqual(before);
+  expect(applyEvents(await eventsOf(ours, start), before)).toEqual(new Map());
+  expect(applyEvents(await eventsOf(theirs))).toEqual(before);
 });
 
 test('truncating the table deletes every parent program', async () => {
@@ -213,7 +213,7 @@ test('truncating the table deletes every parent program', async () => {
     const { events } = await listEvents(own.db, scope, { after: FEED_START, types: undefined, limit: 101 });
     const all: FeedEvent[] = events.map(({ json }) => JSON.parse(json));
     expect(all.map(({ type }) => type)).toEqual(['parent_program.created', 'parent_program.deleted']);
-    expect(applied(all)).toEqual(new Map());
+    expect(applyEvents(all)).toEqual(new Map());
   }
 });
 

@@ -12,7 +12,7 @@ import { queryIn, withOwnConnection } from '../../src/store/sql/tenant-tables.ts
 import { listOrganizations } from '../../src/store/unscoped/operator.ts';
 import { findCredentials } from '../../src/store/unscoped/people.ts';
 import { unlimitedTables } from '../support/postgres/statement-scope.ts';
-import { connectTo, createTenant, type Tenant, useDatabase, writerOf } from '../support/postgres/store.ts';
+import { connectTo, createTenant, getWriter, type Tenant, useDatabase } from '../support/postgres/store.ts';
 import { WITHOUT_SCOPE, watchStatements } from '../support/postgres/watch-statements.ts';
 
 // Every statement that src/ sends in any test has to name the organization: see test/support/postgres/watch-statements.ts.
@@ -122,7 +122,7 @@ test('the work on one organization does not keep another from its turn', async (
 // of another one.
 test('a key may write in its own organization only', async () => {
   const [ours, theirs] = [await createTenant(db), await createTenant(db)];
-  const writer = await writerOf(db, theirs);
+  const writer = await getWriter(db, theirs);
   const check = { ...writer, isLocked: false };
   expect(await checkKeyOfWrite(db.prisma, theirs.scope, check)).toMatchObject({ kind: 'accepted' });
   expect(await checkKeyOfWrite(db.prisma, ours.scope, check)).toMatchObject({ kind: 'refused', key: null });

@@ -52,7 +52,7 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
 
 /** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan | undefined> {
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) expect(await ask()).toHaveLength(rows);
   });
   expect(plans).toHaveLength(8);

@@ -4,7 +4,7 @@ import { listParentPrograms } from '../../src/store/resources/parent-program-lis
 import { openWithAutoExplain } from '../support/postgres/plans.ts';
 import { inTransaction } from '../support/postgres/postgres.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
-import { applied, type Program, readFeed } from '../support/traffic/feed.ts';
+import { applyEvents, type Program, readFeed } from '../support/traffic/feed.ts';
 
 const PARTITIONS = 4;
 
@@ -82,7 +82,7 @@ test('rows are created, updated, found and deleted, each with its event and a ne
   expect((await ours.client.patch(path, { name: 'Harbour Town' })).body.name).toBe('Harbour Town');
   const queries = ['?search=harbour', '?external_id=HAR', `?updated_since=${created.body.created_at}`, '?sort=-name'];
   for (const query of queries) expect((await programsOf(ours, query)).map(({ id }) => id)).toContain(created.body.id);
-  const current = applied((await readFeed(ours.client)).events);
+  const current = applyEvents((await readFeed(ours.client)).events);
   expect(current.get(created.body.id)?.name).toBe('Harbour Town');
   expect((await ours.client.delete(path)).status).toBe(204);
   expect((await ours.client.get(path)).status).toBe(404);
@@ -107,7 +107,7 @@ test('a list page reads one partition, also with a prepared statement', async ()
     const scope = OrganizationScope.grant(ours.id);
     const page = { sortField: 'created_at', descending: false, limit: 101, after: null } as const;
     for (const filters of [{}, { search: 'nordic' }, { updatedSince: new Date('2026-01-01') }]) {
-      const plans = await planned.plansOf(async () => {
+      const plans = await planned.explainAll(async () => {
         for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, scope, { ...page, ...filters });
       });
       expect(plans.length).toBeGreaterThanOrEqual(8);

@@ -42,7 +42,7 @@ function fill(organizationId: string) {
 
 /** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOfPage(query: Partial<ListQuery>): Promise<Plan | undefined> {
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, ours.scope, { ...PAGE, ...query });
   });
   expect(plans.length).toBeGreaterThanOrEqual(8);
@@ -139,7 +139,7 @@ test('a page of the feed is one index scan, which costs the same at the start an
   );
   for (const types of [undefined, ['parent_program.created'], ['parent_program.deleted', 'parent_program.updated']]) {
     for (const after of [FEED_START, rows[0]?.id ?? '']) {
-      const plans = await planned.plansOf(async () => {
+      const plans = await planned.explainAll(async () => {
         for (let i = 0; i < 8; i += 1) await listEvents(planned.db, ours.scope, { after, types, limit: 101 });
       });
       const index = types === undefined ? 'events_pkey' : 'events_organization_id_type_id_idx';
@@ -165,7 +165,7 @@ test('the deletion of expired events goes through the organizations once, howeve
   const count = rows[0]?.count ?? 0;
   expect(count).toBe(5000);
   let deleted = 0;
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     deleted = await deleteExpiredEvents(planned.db, { now: new Date('2026-05-01') }, 30);
   });
   expect(deleted).toBe(count);
@@ -175,7 +175,7 @@ test('the deletion of expired events goes through the organizations once, howeve
 });
 
 test('one parent program is found by its primary key', async () => {
-  const [plan] = await planned.plansOf(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, ours.userId));
+  const [plan] = await planned.explainAll(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, ours.userId));
   expect(plan?.text).toContain('parent_programs_pkey');
 });
 
@@ -194,11 +194,11 @@ test('a key is found by its hash and a user by e-mail, among many, in indexed st
   const find = () => listKeysByHash(planned.db, [hash.toString('hex')]);
   // The first look-up of a connection also loads PostgreSQL's type catalog.
   await find();
-  const [byHash, more] = await planned.plansOf(find);
+  const [byHash, more] = await planned.explainAll(find);
   expect(byHash?.text).toContain('api_keys_key_hash_key');
   expect(byHash?.text).toContain('users_pkey');
   expect(byHash?.blocks).toBeLessThan(15);
   expect(more).toBeUndefined();
-  const [byEmail] = await planned.plansOf(() => listUsersByEmail(planned.db, ours.email));
+  const [byEmail] = await planned.explainAll(() => listUsersByEmail(planned.db, ours.email));
   expect(byEmail?.text).toContain('users_accepted_email_key');
 });

@@ -29,7 +29,7 @@ const left = () => database.db.prisma.signInFailure.count();
 
 test('expired failures are deleted through the index of their end, in bounded chunks, and no others are', async () => {
   await fill();
-  const plans = await planned.plansOf(async () =>
+  const plans = await planned.explainAll(async () =>
     expect(await deleteExpiredSignInFailures(planned.db, { now: NOW })).toBe(OLD),
   );
   expect(plans).toHaveLength(Math.ceil(OLD / CHUNK_ROWS));

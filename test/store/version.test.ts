@@ -7,10 +7,10 @@ import { inTransaction } from '../support/postgres/postgres.ts';
 import {
   createKeyRow,
   createTenant,
+  getWriter,
   openTestDatabase,
   type Tenant,
   useDatabase,
-  writerOf,
 } from '../support/postgres/store.ts';
 
 const database = await useDatabase();
@@ -31,7 +31,7 @@ async function countBumps({ scope }: Tenant): Promise<number> {
 }
 
 async function writeContext(tenant: Tenant): Promise<WriteContext> {
-  const { keyId } = await writerOf(database.db, tenant);
+  const { keyId } = await getWriter(database.db, tenant);
   return {
     db: database.db,
     caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },

@@ -254,7 +254,7 @@ test('pending endpoints and due deliveries are found by their index, past any nu
   await set(`next_attempt_at = now() + interval '1 hour'`, waiting);
   await db.pool.query('vacuum analyze webhook_deliveries, webhook_endpoints, organizations');
   const explained = await openWithAutoExplain(url);
-  const plans = await explained.plansOf(async () => {
+  const plans = await explained.explainAll(async () => {
     // After five, PostgreSQL may choose a generic plan.
     for (let i = 0; i < 8; i += 1) {
       expect(await listPendingEndpoints(explained.db, { after: FIRST_ENDPOINT, limit: 200 })).toHaveLength(2);

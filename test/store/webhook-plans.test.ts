@@ -69,7 +69,7 @@ async function fill({ scope, userId }: Tenant): Promise<string> {
 
 /** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
 async function planOf(ask: () => Promise<unknown>): Promise<Plan | undefined> {
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await ask();
   });
   expect(plans).toHaveLength(8);
@@ -112,7 +112,7 @@ test('the deletion of expired deliveries goes through the endpoints once, howeve
   expect(count).toBe(5000);
   await database.db.pool.query('analyze webhook_endpoints, webhook_deliveries');
   let deleted = 0;
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     deleted = await deleteExpiredDeliveries(planned.db, { now: new Date('2026-05-01') }, 30);
   });
   expect(deleted).toBe(count);

@@ -2,7 +2,7 @@ import { changeNoticeSettings } from '../../src/service/organizations/policy.ts'
 import { orThrow } from '../../src/service/outcome.ts';
 import { startKeyUses } from '../../src/traffic/last-used.ts';
 import { createPeople, giveKey } from '../support/data/actors.ts';
-import { noticesOf } from '../support/data/key-notices.ts';
+import { listNoticesOf } from '../support/data/key-notices.ts';
 import { useSharedDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
@@ -20,7 +20,7 @@ test('more than a hundred refusals by a rate limit in an hour cause one notice a
   await refuse(60, at);
   await refuse(40, at);
   await refuse(90, new Date('2026-11-20T11:00:00Z'));
-  const limited = async () => (await noticesOf(db, id)).filter((kind) => kind === 'limited').length;
+  const limited = async () => (await listNoticesOf(db, id)).filter((kind) => kind === 'limited').length;
   expect(await limited()).toBe(0);
   await refuse(1, at);
   expect(await limited()).toBe(1);
@@ -52,7 +52,7 @@ async function networkKey() {
     }
     await uses.flush();
   };
-  const found = async () => (await noticesOf(db, id)).filter((kind) => kind === 'new_network').length;
+  const found = async () => (await listNoticesOf(db, id)).filter((kind) => kind === 'new_network').length;
   return { ...people, id, uses, use, found };
 }
 

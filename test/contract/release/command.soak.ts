@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
 import type { Json } from '../../../src/contract/document.ts';
-import { type Planted, planted, set } from '../../support/contract/planted.ts';
+import { type Planted, plantIn, set } from '../../support/contract/planted.ts';
 import { useFolder } from '../../support/folder.ts';
 import { type Ended, runFile } from '../../support/processes/process.ts';
 import { contract } from './composed-cases.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 /** Writes the contract with these changes and this version, and runs the command. */
 async function release(number: string, plants: readonly Planted[], flags: readonly string[] = []): Promise<Ended> {
-  const changed = planted(contract, plants);
+  const changed = plantIn(contract, plants);
   const document: Json = { ...changed, info: { ...objectOf(changed['info']), version: number } };
   // JSON is valid YAML.
   for (const file of ['generated/openapi.json', 'generated/openapi.yaml', 'openapi/openapi.yaml'])

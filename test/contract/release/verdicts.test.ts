@@ -9,7 +9,7 @@ import {
   type Case,
   drop,
   type Planted,
-  planted,
+  plantIn,
   remove,
   rename,
   replaceEach,
@@ -55,8 +55,8 @@ const cases = readFileSync(join(import.meta.dirname, 'changes.txt'), 'utf8')
 const CASES = [...cases, ...composedCases];
 
 function changesOf({ given = [], plants }: Pick<Case, 'given' | 'plants'>) {
-  const before = planted(contract, given);
-  return compareDocuments(before, planted(before, plants));
+  const before = plantIn(contract, given);
+  return compareDocuments(before, plantIn(before, plants));
 }
 
 const PLANTED = CASES.map((one) => ({ ...one, changes: changesOf(one) }));

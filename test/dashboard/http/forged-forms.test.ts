@@ -1,4 +1,4 @@
-import { Browser, encode, type Fields, filled } from '../../support/dashboard/dashboard.ts';
+import { Browser, encode, type Fields, fillForm } from '../../support/dashboard/dashboard.ts';
 import { browserOf, rowsOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createOneOfEach, formsAt } from '../../support/dashboard/every-form.ts';
 import { createPeople, inParallel, NOBODY } from '../../support/data/actors.ts';
@@ -142,7 +142,7 @@ test('a POST ignores form fields in the query string', async () => {
   // The attack: fields in the URL, where a lax parser merges them with the body.
   const own = await browserOf(dashboard, people.member);
   const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
-  const form = filled(await own.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Query' });
+  const form = fillForm(await own.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Query' });
   const response = await own.post(`/profile/api-keys${query}`, { ...form, permissions: 'parent_programs:read' });
   expect(response.status).toBe(200);
   const [key] = await dashboard.db.prisma.apiKey.findMany({ where: { name: 'Query' } });

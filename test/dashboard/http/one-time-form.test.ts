@@ -1,5 +1,5 @@
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { type Browser, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { type Browser, type Fields, fillForm, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { giveKey, times } from '../../support/data/actors.ts';
@@ -12,7 +12,7 @@ const OWN = '/profile/api-keys';
 const NAMES = { name: 'Once' };
 
 const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
-const createForm = async (browser: Browser) => filled(await browser.form(`${OWN}/new`, OWN), NAMES);
+const createForm = async (browser: Browser) => fillForm(await browser.form(`${OWN}/new`, OWN), NAMES);
 
 /** Sends the form and cuts its transaction’s connection while it waits for the user’s row. */
 async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { userId }: Actor): Promise<Page> {
@@ -65,11 +65,11 @@ test('an invitation and a reset link that were refused can be sent again, and ar
   const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const invite = '/people/users/invite';
   const email = `${crypto.randomUUID()}@example.test`;
-  const fields = filled(await browser.form(invite), { name: 'Mei', email: member.email });
+  const fields = fillForm(await browser.form(invite), { name: 'Mei', email: member.email });
   expect((await browser.post(invite, fields)).status).toBe(409);
   expect((await browser.post(invite, { ...fields, email })).status).toBe(200);
   const user = `/people/users/${member.userId}`;
-  const link = filled(await browser.form(user, `${user}/link`));
+  const link = fillForm(await browser.form(user, `${user}/link`));
   const deactivate = (deactivatedAt: Date | null) =>
     dashboard.db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt } });
   await deactivate(new Date());
@@ -108,7 +108,7 @@ test('sending a form twice says what the first one created and what to do now', 
     { page: user, action: `${user}/link`, words: /The link was made\b.* make another one/ },
   ];
   for (const { page, action = page, change = {}, words } of forms) {
-    const fields = filled(await browser.form(page, action), change);
+    const fields = fillForm(await browser.form(page, action), change);
     expect([action, (await browser.post(action, fields)).status]).toEqual([action, 200]);
     const again = await browser.post(action, fields);
     expect([action, again.status, wordsOf(again)]).toEqual([action, 409, expect.stringMatching(words)]);

@@ -1,4 +1,4 @@
-import { Browser, filled, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, fillForm, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { proxyDatabase } from '../../support/postgres/database-proxy.ts';
@@ -14,8 +14,8 @@ test('without the database every page gets 503, nobody is signed out, and servic
   // The attack: an outage that gets 200, a sign-in form that asks for passwords, or a page that reveals the cause.
   const account = await createAccount(dashboard.db, { role: 'administrator' });
   const [browser, guest] = [await browserOf(dashboard, account), new Browser(dashboard.url)];
-  const create = filled(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
-  const enter = filled(await guest.form('/sign-in'), { email: account.email, password: 'wrong' });
+  const create = fillForm(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
+  const enter = fillForm(await guest.form('/sign-in'), { email: account.email, password: 'wrong' });
   await proxy.stop();
   const { organizationId } = account.scope;
   const ids = { organizationId, userId: account.userId, keyId: account.userId, token: 'x'.repeat(43) };

@@ -1,6 +1,6 @@
 import { newFormId } from '../../../src/dashboard/forms/one-time-form.ts';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
-import { expectToSay, type Fields, filled, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, type Fields, fillForm, keysIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, fill, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { createPeople, giveKey, type People, READ } from '../../support/data/actors.ts';
@@ -224,7 +224,7 @@ test('every page says that the organization is suspended, and its keys get 403',
 
 async function createForm(actor: Actor, name = 'Once') {
   const browser = await browserOf(dashboard, actor);
-  return { browser, fields: filled(await browser.form(`${OWN}/new`, OWN), { name }) };
+  return { browser, fields: fillForm(await browser.form(`${OWN}/new`, OWN), { name }) };
 }
 
 const countKeys = ({ userId }: Actor) => db.prisma.apiKey.count({ where: { userId } });
@@ -281,7 +281,7 @@ test('no page, header or log line contains a key, an invitation or a session, ex
   expect([key, next, link].map((secret) => secret.length)).toEqual([59, 59, 43]);
   await browser.get(`/people/users?search=${key}`, { 'User-Agent': key, Referer: `http://x/${key}` });
   await browser.get(`/${key}/${link}`);
-  await browser.post(OWN, { ...filled(await browser.form(`${OWN}/new`, OWN)), name: key } satisfies Fields);
+  await browser.post(OWN, { ...fillForm(await browser.form(`${OWN}/new`, OWN)), name: key } satisfies Fields);
   const pages: Page[] = [];
   for (const path of dashboard.paths) pages.push(await browser.get(fill(path, { userId, keyId })));
   const { rows } = await db.pool.query(

@@ -5,7 +5,7 @@ import { type Browser, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
-import { checkAll, moveDates, moveNotices } from '../../support/data/key-notices.ts';
+import { moveDates, moveNotices, writeAllNotices } from '../../support/data/key-notices.ts';
 
 const dashboard = await useDashboard();
 const { db } = dashboard;
@@ -27,7 +27,7 @@ const startsOf = (notices: readonly string[]) => notices.map((words) => words.re
 async function giveExpiringKey({ member }: People, name = 'Nightly import') {
   const key = await giveKey(db, member, { name });
   await moveDates(db, key.id, { ...USED, expiresIn: 6 });
-  await checkAll(db);
+  await writeAllNotices(db);
   return key;
 }
 
@@ -44,13 +44,13 @@ test('the pages of the holder show a notice with a link to the key, until the ke
   expect((await browser.get('/profile')).text).toContain(`href="/profile/api-keys/${key.id}"`);
   await moveDates(db, key.id, { expiresIn: 5 });
   expect(await noticesOn(browser, '/profile')).toEqual([]);
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(startsOf(await noticesOn(browser, '/profile'))).toEqual(notice);
   const dismissed = await browser.submit('/profile/api-keys', {}, DISMISS);
   expect([dismissed.status, dismissed.headers['location']]).toEqual([303, '/profile/api-keys']);
   expect(await noticesOn(browser, '/profile')).toEqual([]);
   await moveDates(db, key.id, { expiresIn: 0.5 });
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(startsOf(await noticesOn(browser, '/profile'))).toEqual(notice);
 });
 
@@ -62,7 +62,7 @@ test('a later notice replaces an earlier one, and others see neither it nor can 
     key.id,
   ]);
   await db.pool.query('update api_keys set next_check_at = default where id = $1', [key.id]);
-  await checkAll(db);
+  await writeAllNotices(db);
   const browser = await browserOf(dashboard, people.member);
   expect(await noticesOn(browser, '/profile')).toHaveLength(1);
   const form = await browser.form('/profile', DISMISS);
@@ -82,7 +82,7 @@ test('the owner sees the notices of an integration on the pages of the integrati
   const integration = await giveIntegration(db, member);
   const { id } = await giveIntegrationKey(db, { scope }, integration, { name: 'Sync' });
   await moveDates(db, id, { ...USED, expiresIn: 6 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const url = `/organization/integrations/${integration.id}`;
   for (const path of ['/profile', '/organization/integrations', url, `${url}/api-keys`])
     expect((await noticesOn(browser, path)).join()).toMatch(new RegExp(`^Sync .* of ${integration.name} expires on`));
@@ -97,7 +97,7 @@ test('at most three notices are shown, the next end first, and the number of the
   for (let i = 0; i < 6; i += 1) {
     const { id } = await giveExpiringKey(people, `Key ${i}`);
     await moveDates(db, id, { expiresIn: i === 2 ? 5 : 6 });
-    await checkAll(db);
+    await writeAllNotices(db);
   }
   const browser = await browserOf(dashboard, people.member);
   const shown = await noticesOn(browser, '/profile');
@@ -114,12 +114,12 @@ test('the page of a key that was ended because it was not used says so, and so d
     scope.organizationId,
   ]);
   await moveDates(db, id, { createdAgo: 90 });
-  await checkAll(db);
+  await writeAllNotices(db);
   expect((await noticesOn(browser, '/profile')).join()).toMatch(
     /^Forgotten .* is not used, and ends on .* unless it is used/,
   );
   await moveNotices(db, id, 2);
-  expect(await checkAll(db)).toEqual([id]);
+  expect(await writeAllNotices(db)).toEqual([id]);
   expect((await noticesOn(browser, '/profile')).join()).toMatch(
     /^Forgotten .* was ended on .*, because it was not used\.$/,
   );
@@ -154,7 +154,7 @@ test('the notice that a key ends disappears when the organization ends it later,
     orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays, tellsNewNetworks: false }));
     const since = `update organizations set ends_unused_since = '2026-01-01' where id = $1 and ends_unused_since is not null`;
     await db.pool.query(since, [scope.organizationId]);
-    await checkAll(db);
+    await writeAllNotices(db);
     return noticesOn(browser, '/profile');
   };
   await moveDates(db, id, { createdAgo: 90 });

@@ -19,7 +19,7 @@ import {
   signInWithPasskey,
 } from '../../support/dashboard/passkeys.ts';
 import { createAccount } from '../../support/data/accounts.ts';
-import { auditEventsOf, times } from '../../support/data/actors.ts';
+import { listAuditEventsOf, times } from '../../support/data/actors.ts';
 
 // The pages on which people manage their own passkeys.
 
@@ -60,7 +60,7 @@ test('a passkey is renamed and removed by its owner only, and the last way to si
   expectToSay(last, 409, 'your only way to sign in');
   await addPasskeyTo(browser, ORIGIN);
   expect((await browser.submit(path, {}, `${path}/remove`)).status).toBe(303);
-  expect((await auditEventsOf(db, owner)).map(({ action, detail }) => [action, detail])).toEqual([
+  expect((await listAuditEventsOf(db, owner)).map(({ action, detail }) => [action, detail])).toEqual([
     ['user.passkey_added', { passkey: 'Laptop' }],
     ['user.passkey_renamed', { from: 'Laptop', to: 'Desk' }],
     ['user.passkey_added', { passkey: 'Laptop' }],
@@ -80,7 +80,7 @@ test('the removal of a person’s second factor by an administrator removes the 
   expect((await admin.submit(`${user}/second-factor`)).headers['location']).toBe(`${user}?done=factor-removed`);
   const guest = newBrowser(dashboard);
   expect((await signInWithPasskey(guest, intruder)).status).toBe(422);
-  const removed = (await auditEventsOf(db, owner)).find(({ action }) => action === 'user.second_factor_removed');
+  const removed = (await listAuditEventsOf(db, owner)).find(({ action }) => action === 'user.second_factor_removed');
   expect(removed?.detail).toEqual({ before: 'off', passkeys: '1' });
   expect((await resetSecondFactor(db, administrator, { userId: owner.userId })).kind).toBe('conflict');
 });

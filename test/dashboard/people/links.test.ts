@@ -1,5 +1,5 @@
 import { takeBackInvitations } from '../../../src/service/people/invitations.ts';
-import { Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, expectToSay, fillForm, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, giveDomain, PASSWORD } from '../../support/data/accounts.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
@@ -119,7 +119,7 @@ test('a domain that another organization has verified meanwhile says so to the p
   const form = await guest.form(link);
   const { scope } = await createAccount(db);
   await giveDomain(db, scope, domain);
-  const refused = await guest.post(link, filled(form, { password: PASSWORD }));
+  const refused = await guest.post(link, fillForm(form, { password: PASSWORD }));
   expectToSay(refused, 409, 'is of a domain that another organization has verified');
   await takeBackInvitations(db, scope, domain);
   expect(wordsOf(await browser.submit(userUrlIn(page), {}, `${userUrlIn(page)}/link`))).toContain(

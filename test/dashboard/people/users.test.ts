@@ -2,7 +2,7 @@ import { removeUser } from '../../../src/service/operator/users.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { setPassword } from '../../../src/service/people/access-links.ts';
 import { inviteUser } from '../../../src/service/people/invitations.ts';
-import { filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { fillForm, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { textOf } from '../../support/dashboard/forms.ts';
 import { givePasskey, linkDirectly, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
@@ -194,7 +194,7 @@ test('a correction of an e-mail that comes after the invitation was accepted say
   const email = `${crypto.randomUUID()}@example.test`;
   const { link } = orThrow(await inviteUser(dashboard.db, administrator, { email, name: 'Mei', role: 'viewer' }));
   const path = `/people/users/${link.userId}/email`;
-  const fields = filled(await browser.form(path), { email: `${crypto.randomUUID()}@example.test` });
+  const fields = fillForm(await browser.form(path), { email: `${crypto.randomUUID()}@example.test` });
   orThrow(await setPassword(dashboard.db, { token: link.token, password: PASSWORD, auditSource: newAuditSource() }));
   const refused = await browser.post(path, fields);
   expect([refused.status, wordsOf(refused)]).toEqual([409, expect.stringContaining('has accepted the invitation')]);

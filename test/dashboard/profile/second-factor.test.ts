@@ -1,5 +1,5 @@
 import { hashPassword } from '../../../src/service/sign-in/password.ts';
-import { type Browser, expectToSay, filled, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { type Browser, expectToSay, fillForm, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, newBrowser, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { formsOf, textOf } from '../../support/dashboard/forms.ts';
 import { addSecondFactor, codeAt, createAccount, PASSWORD } from '../../support/data/accounts.ts';
@@ -77,7 +77,7 @@ test('a form makes new recovery codes once, and invalidates the earlier ones', a
   const browser = await signedIn(owner);
   expect((await browser.get(CODES)).headers['location']).toBe(OWN);
   const { codes: old } = await turnOn(browser);
-  const form = filled(await browser.form(CODES));
+  const form = fillForm(await browser.form(CODES));
   const [fresh, again] = [await browser.post(CODES, form), await browser.post(CODES, form)];
   expect([fresh.status, codesIn(fresh).length, again.status, codesIn(again)]).toEqual([200, 10, 409, []]);
   /** Whether the code signs in, and the words of the page that follows. */

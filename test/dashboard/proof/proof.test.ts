@@ -4,7 +4,7 @@ import {
   Browser,
   expectToSay,
   type Fields,
-  filled,
+  fillForm,
   keysIn,
   type Page,
   wordsOf,
@@ -102,7 +102,7 @@ async function prepare(name: keyof typeof ACTIONS, { withPasskey = false } = {})
   const browser = await visit(dashboard, by);
   const authenticator = withPasskey ? await addPasskeyTo(browser, PUBLIC_URL) : null;
   const { path, fields = {}, at, code = '' } = await action.attempt(team, browser);
-  const form = filled(await browser.form(at ?? path, path), fields);
+  const form = fillForm(await browser.form(at ?? path, path), fields);
   await ageProofs(db, by);
   return { browser, path, form, code, authenticator };
 }
@@ -330,7 +330,7 @@ test('a form that waits fits only the page and the session for which it was sent
     expect([path, response.status, keysIn(response)]).toEqual([path, 403, []]);
     expect(wordsOf(response)).toContain('This form is out of date');
   }
-  const both = filled(form, { proof_password: PASSWORD, name: 'Another' });
+  const both = fillForm(form, { proof_password: PASSWORD, name: 'Another' });
   expect((await browser.post(OWN, both)).status).toBe(422);
 });
 

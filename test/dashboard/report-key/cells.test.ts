@@ -6,7 +6,7 @@ import { transaction } from '../../../src/store/sql/database.ts';
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
-import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
+import { createPeople, giveKey, listAuditEventsOf } from '../../support/data/actors.ts';
 import { COMMON_HOST, COMMON_URL, cellOf } from '../../support/data/cells.ts';
 import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
 import { startScriptedServer } from '../../support/servers/scripted-server.ts';
@@ -105,7 +105,7 @@ test('a report that waits while a move is completed revokes the keys of the othe
   expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
   for (const key of ended) expect(await eu1.statusOf(key)).toBe(401);
   expect(
-    (await auditEventsOf(eu1.db, other.administrator)).filter(({ action }) => action === 'key.revoked'),
+    (await listAuditEventsOf(eu1.db, other.administrator)).filter(({ action }) => action === 'key.revoked'),
   ).toHaveLength(1);
   await transaction(eu1.db, (tx) => endMove(tx, moving.scope));
   expect(await eu1.statusOf(moved)).toBe(200);

@@ -5,7 +5,7 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { Browser, expectToSay, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, rowsOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createScanner, messageAbout, reportAsProgram, reportOnPage } from '../../support/dashboard/reports.ts';
-import { auditEventsOf, createPeople, giveKey, times } from '../../support/data/actors.ts';
+import { createPeople, giveKey, listAuditEventsOf, times } from '../../support/data/actors.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 import { recordStatements } from '../../support/postgres/statements.ts';
 
@@ -39,7 +39,7 @@ test.each(['page', 'program'])(
     expect(response.status).toBe(200);
     expect(await dashboard.statusOf(leaked.key)).toBe(401);
     expect(await dashboard.statusOf(other.key)).toBe(200);
-    expect((await auditEventsOf(db, administrator)).slice(-1)).toMatchObject([
+    expect((await listAuditEventsOf(db, administrator)).slice(-1)).toMatchObject([
       {
         action: 'key.revoked',
         actorUserId: null,
@@ -108,7 +108,7 @@ test('of ten reports at once, one revokes the key', async () => {
   const { key } = await giveKey(db, member);
   const replies = await times(10, () => report([key]));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-  const revocations = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'key.revoked');
+  const revocations = (await listAuditEventsOf(db, administrator)).filter(({ action }) => action === 'key.revoked');
   expect(revocations).toHaveLength(1);
 });
 
@@ -237,7 +237,7 @@ test('a message that the scanner has signed revokes its keys, by each of the pub
     const reply = await reportAsProgram(scanning.url, body, { headers: sign(body) });
     expect(reply).toMatchObject({ status: 200, json: [] });
     expect(await scanning.statusOf(key)).toBe(401);
-    expect((await auditEventsOf(scanning.db, administrator)).at(-1)).toMatchObject({
+    expect((await listAuditEventsOf(scanning.db, administrator)).at(-1)).toMatchObject({
       action: 'key.revoked',
       keyId: id,
       detail: { why: 'reported as leaked' },

@@ -1,4 +1,4 @@
-import { Browser, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, fillForm, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { newBrowser, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { giveProof } from '../../support/dashboard/proof.ts';
 import { ageProofs, createAccount, PASSWORD } from '../../support/data/accounts.ts';
@@ -72,7 +72,7 @@ test('too many reset requests get the same refusal, whether or not the e-mail is
     const browser = newBrowser(dashboard);
     const form = await browser.form('/forgotten-password');
     const pages = [];
-    for (let i = 0; i < 4; i += 1) pages.push(await browser.post('/forgotten-password', filled(form, { email })));
+    for (let i = 0; i < 4; i += 1) pages.push(await browser.post('/forgotten-password', fillForm(form, { email })));
     expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(Number(pages[3]?.headers['retry-after'])).toBeGreaterThan(3000);
     responses.push(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { rawRequest } from '../../support/clients/client.ts';
-import { Browser, encode, filled, isIn, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { Browser, encode, fillForm, isIn, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, startDashboard, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, PASSWORD } from '../../support/data/accounts.ts';
 
@@ -37,11 +37,11 @@ test('a sign-in ends the session that the browser had before', async () => {
   const [first, second] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
   const browser = new Browser(dashboard.url);
   const [tab, otherTab] = [await browser.form('/sign-in'), await browser.form('/sign-in')];
-  await browser.post('/sign-in', filled(tab, { email: first.email, password: PASSWORD }));
+  await browser.post('/sign-in', fillForm(tab, { email: first.email, password: PASSWORD }));
   const copy = new Browser(dashboard.url);
   copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
   expect(await isIn(copy)).toBe(true);
-  await browser.post('/sign-in', filled(otherTab, { email: second.email, password: PASSWORD }));
+  await browser.post('/sign-in', fillForm(otherTab, { email: second.email, password: PASSWORD }));
   expect([await isIn(browser), await isIn(copy)]).toEqual([true, false]);
 });
 
@@ -63,7 +63,7 @@ test('a form whose body arrives after the end of the session changes nothing', a
   const browser = new Browser(dashboard.url);
   await browser.signIn(account.email, PASSWORD);
   const form = await browser.form('/profile/api-keys/new', '/profile/api-keys');
-  const body = encode(filled(form, { name: 'Too late' }));
+  const body = encode(fillForm(form, { name: 'Too late' }));
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const socket = connect(Number(new URL(dashboard.url).port), '127.0.0.1');
   const head = rawRequest('POST /profile/api-keys', [

@@ -1,6 +1,6 @@
 import { DAY_MS, formatMonthDay } from '../../../src/domain/time.ts';
 import { disableEndpoint } from '../../../src/service/webhooks/disabling.ts';
-import { expectToSay, filled, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { expectToSay, fillForm, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, createSignedIn, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createPeople } from '../../support/data/actors.ts';
 import { addEndpoint, countDay, withoutMail, writeEvent } from '../../support/data/webhooks.ts';
@@ -32,7 +32,7 @@ test('the secret of a new endpoint is shown in the first response alone', async 
   // The attack: reload the page, go back, or read the secret later as a manager.
   const people = await createPeople(db);
   const browser = await browserOf(dashboard, people.administrator);
-  const fields = filled(await browser.form(NEW), { url: 'https://example.org/hooks' });
+  const fields = fillForm(await browser.form(NEW), { url: 'https://example.org/hooks' });
   const shown = await browser.post(NEW, fields);
   expect([shown.status, secretsIn(shown)]).toEqual([200, [expect.stringMatching(/^whsec_.{44}$/)]]);
   expect(shown.headers['cache-control']).toBe('no-store');
@@ -52,7 +52,7 @@ test('the secret of a new endpoint is shown in the first response alone', async 
 
 test('a rotation shows the new secret once, and says how long the previous one signs', async () => {
   const { people, browser, url } = await createEndpoint();
-  const fields = filled(await browser.form(`${url}/rotate`));
+  const fields = fillForm(await browser.form(`${url}/rotate`));
   const shown = await browser.post(`${url}/rotate`, fields);
   expect([shown.status, secretsIn(shown).length]).toEqual([200, 1]);
   expect(wordsOf(shown)).toContain('each event also has a signature with the previous secret');

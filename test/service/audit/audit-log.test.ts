@@ -12,7 +12,7 @@ import type { AuditFilters, AuditRecord } from '../../../src/store/audit/audit.t
 import { auditStatement } from '../../../src/store/audit/audit.ts';
 import { createAccount } from '../../support/data/accounts.ts';
 import { codeOf, giveKey } from '../../support/data/actors.ts';
-import { openWithAutoExplain, planOf } from '../../support/postgres/plans.ts';
+import { explain, openWithAutoExplain } from '../../support/postgres/plans.ts';
 import { writeRows } from '../../support/postgres/postgres.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
@@ -99,7 +99,7 @@ test('each filter and a deep log page run as a range scan of an index', async ()
     [{ ...all, userIds: users, before: deep }, 'audit_events_organization_id_target_user_id_id_idx'],
   ] as const;
   for (const [query, index] of cases) {
-    const plan = await planOf(db, auditStatement(actor.scope, query));
+    const plan = await explain(db, auditStatement(actor.scope, query));
     expect(plan).toContain(index);
     expect(plan).not.toContain('Seq Scan on audit_events');
   }
@@ -109,7 +109,7 @@ test('a log page of a person whose events concern themselves costs no more than 
   // The bug: each such event is found twice, and the second copy was dropped row by row through the whole log.
   const planned = await openWithAutoExplain(database.url);
   const events: number[] = [];
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (const after of [null, (await listAudit(planned.db, actor, { to: ago(50_000) })).next]) {
       events.push((await listAudit(planned.db, actor, { userIds: [actor.userId], after })).events.length);
     }
@@ -124,7 +124,7 @@ test('a log page of the most people that a filter may fit reads no more than the
   // The bug: with several people, PostgreSQL walks the whole log in the order of the page.
   const planned = await openWithAutoExplain(database.url);
   const userIds = [actor.userId, ...Array.from({ length: MAX_AUDITED_USERS - 1 }, () => crypto.randomUUID())];
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (const after of [null, (await listAudit(planned.db, actor, { to: ago(50_000) })).next]) {
       expect((await listAudit(planned.db, actor, { userIds, after })).events).toHaveLength(50);
     }
@@ -148,7 +148,7 @@ test('events are counted up to 1,000, once each, with the filters of the list, a
 test('counting reads no more index entries than it counts, however long the log is', async () => {
   const planned = await openWithAutoExplain(database.url);
   const others = Array.from({ length: MAX_AUDITED_USERS - 1 }, () => crypto.randomUUID());
-  const plans = await planned.plansOf(async () => {
+  const plans = await planned.explainAll(async () => {
     for (const userIds of [undefined, [actor.userId], [actor.userId, ...others]])
       expect(await countAudit(planned.db, actor, { userIds })).toBe(MAX_COUNTED_EVENTS + 1);
   });

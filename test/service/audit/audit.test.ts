@@ -1,5 +1,5 @@
 import { recordAudit } from '../../../src/store/audit/audit.ts';
-import { auditEventsOf, createPeople, giveKey } from '../../support/data/actors.ts';
+import { createPeople, giveKey, listAuditEventsOf } from '../../support/data/actors.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
@@ -16,7 +16,7 @@ test('request details are shortened and cleaned, and the action succeeds', async
     detail: { to: key },
     auditSource: { ip: '9'.repeat(100), userAgent, requestId: 'x'.repeat(500) },
   });
-  const [, event] = await auditEventsOf(database.db, people);
+  const [, event] = await listAuditEventsOf(database.db, people);
   expect(event).toMatchObject({ ip: '9'.repeat(45), requestId: 'x'.repeat(64), detail: { to: 'charter_live_…' } });
   expect(event?.userAgent.startsWith('ab charter_live_… charter_live_… 🦊')).toBe(true);
   expect(JSON.stringify(event)).not.toContain(key.slice(17, 25));
@@ -29,7 +29,7 @@ test('an event cannot be changed or deleted', async () => {
   const where = { organizationId: people.scope.organizationId };
   await expect(db.prisma.auditEvent.updateMany({ where, data: { action: 'x' } })).rejects.toThrow('append-only');
   await expect(db.prisma.auditEvent.deleteMany({ where })).rejects.toThrow('append-only');
-  expect(await auditEventsOf(database.db, people)).toHaveLength(1);
+  expect(await listAuditEventsOf(database.db, people)).toHaveLength(1);
 });
 
 test.each(['charter_live_Ab3d', 'charter_test_europe1_Ab3d'])(
@@ -43,6 +43,6 @@ test.each(['charter_live_Ab3d', 'charter_test_europe1_Ab3d'])(
       detail: { prefix },
       auditSource: null,
     });
-    expect(await auditEventsOf(db, people)).toMatchObject([{ detail: { prefix } }]);
+    expect(await listAuditEventsOf(db, people)).toMatchObject([{ detail: { prefix } }]);
   },
 );

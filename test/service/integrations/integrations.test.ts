@@ -19,11 +19,11 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { changeRole, deactivateUser, reactivateUser } from '../../../src/service/people/change-user.ts';
 import {
-  auditEventsOf,
   codeOf,
   createActor,
   createPeople,
   giveKey,
+  listAuditEventsOf,
   outcomeOf,
   times,
 } from '../../support/data/actors.ts';
@@ -77,7 +77,7 @@ describe('administrators and managers', () => {
       expect(await namesSeenBy(actor)).toEqual([]);
       orThrow(await reactivateIntegration(db, actor, { id }));
       expect(await outcomeOfUse(db, key.key)).toBe('done');
-      const events = (await auditEventsOf(db, actor)).filter(({ targetUserId }) => targetUserId === id);
+      const events = (await listAuditEventsOf(db, actor)).filter(({ targetUserId }) => targetUserId === id);
       expect(events.map(({ action, detail }) => [action, detail])).toEqual([
         ['integration.created', { role: 'member', owner: owner.email }],
         ['key.created', expect.anything()],
@@ -93,9 +93,9 @@ describe('administrators and managers', () => {
     const { administrator } = await createPeople(db);
     const request = requestOf(administrator);
     const { id } = orThrow(await createIntegration(db, administrator, request));
-    const before = await auditEventsOf(db, administrator);
+    const before = await listAuditEventsOf(db, administrator);
     orThrow(await changeIntegration(db, administrator, { ...request, id }));
-    expect(await auditEventsOf(db, administrator)).toEqual(before);
+    expect(await listAuditEventsOf(db, administrator)).toEqual(before);
   });
 
   test.each([

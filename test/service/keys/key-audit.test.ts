@@ -6,7 +6,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../../src/service/operator/keys.ts';
 import { changeLimits, resumeOrganization, suspendOrganization } from '../../../src/service/operator/organizations.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { auditEventsOf, codeOf, createPeople, giveKey, READ } from '../../support/data/actors.ts';
+import { codeOf, createPeople, giveKey, listAuditEventsOf, READ } from '../../support/data/actors.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
@@ -36,7 +36,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   const byManager = { actorUserId: manager.userId, targetUserId: userId, ...manager.auditSource };
   const expires = created.expiresAt?.toISOString();
   const [createdPrefix, rotatedPrefix] = [created.key.slice(0, 17), rotated.key.slice(0, 17)];
-  expect(await auditEventsOf(database.db, people)).toMatchObject([
+  expect(await listAuditEventsOf(database.db, people)).toMatchObject([
     {
       ...byManager,
       action: 'key.created',
@@ -56,7 +56,7 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   ]);
   const everything = await wholeDatabase();
   expect(everything).toContain(createdPrefix);
-  const events = JSON.stringify(await auditEventsOf(database.db, people));
+  const events = JSON.stringify(await listAuditEventsOf(database.db, people));
   for (const { key } of [created, rotated]) {
     // The random part of the key must not be found either, with any prefix.
     expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
@@ -89,7 +89,7 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
         db.prisma.organization.findUnique({ where: { id: organizationId } }),
       ]);
     const before = await rows();
-    const events = (await auditEventsOf(database.db, people)).length;
+    const events = (await listAuditEventsOf(database.db, people)).length;
     await db.pool.query(
       `alter table audit_events add constraint no_space check (organization_id <> '${organizationId}') not valid`,
     );
@@ -99,9 +99,9 @@ test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organiza
       await db.pool.query('alter table audit_events drop constraint no_space');
     }
     expect(await rows()).toEqual(before);
-    expect(await auditEventsOf(database.db, people)).toHaveLength(events);
+    expect(await listAuditEventsOf(database.db, people)).toHaveLength(events);
     expect(await codeOf(actions[action]?.() ?? Promise.resolve())).toBe('done');
-    expect(await auditEventsOf(database.db, people)).toHaveLength(events + 1);
+    expect(await listAuditEventsOf(database.db, people)).toHaveLength(events + 1);
   },
 );
 
@@ -120,7 +120,7 @@ test('an operator’s actions are audited without an actor, and actions that cha
   const { id } = await issueKeyByEmail(db, request);
   await revokeKeyById(db, id);
   const nobody = { actorUserId: null, ip: '', userAgent: '', requestId: '' };
-  expect(await auditEventsOf(database.db, people)).toMatchObject([
+  expect(await listAuditEventsOf(database.db, people)).toMatchObject([
     { ...nobody, action: 'organization.suspended', targetUserId: null, keyId: null },
     { ...nobody, action: 'organization.resumed' },
     {
@@ -138,5 +138,5 @@ test('a refused action leaves no event', async () => {
   const people = await createPeople(db);
   const request = { userId: people.administrator.userId, name: 'x', permissions: READ } as const;
   expect(await codeOf(issueKey(db, people.manager, { ...request, lifeDays: 30, environment: 'live' }))).toBe('refused');
-  expect(await auditEventsOf(database.db, people)).toEqual([]);
+  expect(await listAuditEventsOf(database.db, people)).toEqual([]);
 });

@@ -7,10 +7,10 @@ import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
 import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import {
-  auditEventsOf,
   changeRoleInTheTable,
   createPeople,
   giveKey,
+  listAuditEventsOf,
   outcomeOf,
   times,
 } from '../../support/data/actors.ts';
@@ -43,7 +43,7 @@ test('the audit log has the move as an event of both, and the list of the user s
   const integration = await giveIntegration(db, member);
   const key = await giveKey(db, member);
   expect(await move(member, member, key, integration, 'Moved')).toBe('done');
-  const events = (await auditEventsOf(db, member)).filter(({ action }) => action === 'key.moved');
+  const events = (await listAuditEventsOf(db, member)).filter(({ action }) => action === 'key.moved');
   const renamed = { before: key.name, name: 'Moved' };
   expect(events).toMatchObject([
     {

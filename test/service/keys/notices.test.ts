@@ -8,17 +8,17 @@ import { changeNoticeSettings } from '../../../src/service/organizations/policy.
 import { orThrow } from '../../../src/service/outcome.ts';
 import { deactivateUser } from '../../../src/service/people/change-user.ts';
 import { MAIL_ATTEMPTS } from '../../../src/store/keys/key-notices.ts';
-import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, READ, times } from '../../support/data/actors.ts';
+import { codeOf, createPeople, giveKey, listAuditEventsOf, outcomeOf, READ, times } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import {
   addresseeOf,
-  checkAll,
+  listNoticesOf,
   mailAll,
   moveDates,
   moveNotices,
-  noticesOf,
   pathsIn,
   subjectOf,
+  writeAllNotices,
 } from '../../support/data/key-notices.ts';
 import { callerWith } from '../../support/data/key-uses.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
@@ -48,7 +48,7 @@ async function usedKey(dates: Parameters<typeof moveDates>[2]) {
 }
 
 /** The notices of the end of the key, without that of its creation. */
-const endsOf = async (id: string) => (await noticesOf(db, id)).filter((each) => each !== 'created');
+const endsOf = async (id: string) => (await listNoticesOf(db, id)).filter((each) => each !== 'created');
 
 test.each([
   [31, []],
@@ -60,7 +60,7 @@ test.each([
   [-0.1, []],
 ])('a key that expires in %p days causes the notices %p', async (expiresIn, notices) => {
   const { key } = await usedKey({ expiresIn });
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   expect(await endsOf(key.id)).toEqual(notices);
 });
 
@@ -71,13 +71,13 @@ test.each([
   ['was made for six days and some hours, and expires in six', { createdAgo: 0.2, expiresIn: 6 }],
 ])('a key that %s causes no notice', async (_, dates) => {
   const { key } = await usedKey(dates);
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(await endsOf(key.id)).toEqual([]);
 });
 
 test('a holder gets one mail for each notice, with the day and a link to the key’s page, and nothing of the key', async () => {
   const { key, member } = await usedKey({ expiresIn: 7 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const [mail = '', ...others] = await mails();
   expect(others).toEqual([]);
   expect(addresseeOf(mail)).toBe(member.email);
@@ -86,7 +86,7 @@ test('a holder gets one mail for each notice, with the day and a link to the key
   expect(mail).not.toContain(key.key.slice(0, 24));
   for (let i = 0; i < 3; i += 1) {
     await db.pool.query('update api_keys set next_check_at = default');
-    await times(2, () => checkAll(db));
+    await times(2, () => writeAllNotices(db));
     expect(await mails()).toEqual([]);
   }
   expect(await endsOf(key.id)).toEqual(['expires 7']);
@@ -100,14 +100,14 @@ test('a later stage follows an earlier one, also after a move of the expiry, and
     [1, 'expires tomorrow'],
   ] as const) {
     await moveDates(db, key.id, { expiresIn });
-    await checkAll(db);
+    await writeAllNotices(db);
     expect((await mails()).map(subjectOf)).toEqual([`The API key Nightly import ${subject}`]);
   }
 });
 
 test('the next check of a key comes with its next notice, so that all other keys cost nothing', async () => {
   const { key } = await usedKey({ expiresIn: 100 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const nextIn = async () => {
     const { nextCheckAt } = await db.prisma.apiKey.findFirstOrThrow({ where: { id: key.id } });
     return nextCheckAt === null ? null : Math.round((nextCheckAt.getTime() - Date.now()) / 86_400_000);
@@ -121,7 +121,7 @@ test('the next check of a key comes with its next notice, so that all other keys
     [null, null],
   ] as const) {
     await moveDates(db, key.id, { expiresIn });
-    await checkAll(db);
+    await writeAllNotices(db);
     expect(await nextIn()).toBe(next);
   }
 });
@@ -133,7 +133,7 @@ test('the owner of an integration and its address for notices get a mail with a 
   const { id } = await giveIntegrationKey(db, { scope }, integration);
   await mails();
   await moveDates(db, id, { createdAgo: 100, usedAgo: 1, expiresIn: 6 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const sent = await mails();
   expect(sent.map(addresseeOf).toSorted()).toEqual([member.email, 'team@example.test'].toSorted());
   for (const mail of sent)
@@ -146,7 +146,7 @@ test('the owner of an integration and its address for notices get a mail with a 
   });
   await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: member.email } });
   await moveDates(db, id, { expiresIn: 0.5 });
-  await checkAll(db);
+  await writeAllNotices(db);
   expect((await mails()).map(addresseeOf)).toEqual([member.email]);
 });
 
@@ -157,14 +157,14 @@ test('the mail for an integration that has neither an active owner nor an addres
   await mails();
   await moveDates(db, id, { createdAgo: 100, usedAgo: 1, expiresIn: 6 });
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
-  await checkAll(db);
+  await writeAllNotices(db);
   const [mail = '', ...others] = await mails();
   expect([addresseeOf(mail), others]).toEqual([administrator.email, []]);
   expect(mail).toContain(`Hello ${administrator.name},`);
   expect(mail.replaceAll(/=?\r?\n/g, ' ')).toContain('The integration has no active owner');
   await db.prisma.user.updateMany({ where: { id: integration.id }, data: { noticeEmail: 'team@example.test' } });
   await moveDates(db, id, { expiresIn: 0.5 });
-  await checkAll(db);
+  await writeAllNotices(db);
   expect((await mails()).map(addresseeOf)).toEqual(['team@example.test']);
 });
 
@@ -172,7 +172,7 @@ test('no mail follows for a key that was rotated or revoked meanwhile, and none 
   const rotated = await usedKey({ expiresIn: 6 });
   const revoked = await usedKey({ expiresIn: 6 });
   const gone = await usedKey({ expiresIn: 6 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const { member } = rotated;
   orThrow(
     await rotateKey(db, member, { keyId: rotated.key.id, userId: member.userId, environment: 'live', lifeDays: 60 }),
@@ -184,7 +184,7 @@ test('no mail follows for a key that was rotated or revoked meanwhile, and none 
 
 test('a mail that could not be sent is tried again with the same Message-ID, so many times, and then given up', async () => {
   const { key } = await usedKey({ expiresIn: 6 });
-  await checkAll(db);
+  await writeAllNotices(db);
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${await freePort('127.0.0.1')}`, mailFrom }, () => {});
   // The state is as if the process had been killed between the acceptance of the mail by the server and its record.
   const forget = () =>
@@ -273,52 +273,52 @@ test.each([
   [{ usedAgo: 54, expiresIn: 3 }, []],
 ])('a key with %p causes the notices %p, where keys end after 60 days without a use', async (dates, notices) => {
   const { key } = await unusedKey(dates);
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   expect(await endsOf(key.id)).toEqual(notices);
 });
 
 test('a key that is not used is ended a day after its last notice, and no sooner, with an audit event and a mail', async () => {
   const { key, member } = await unusedKey({ usedAgo: 500 });
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   const [warning = ''] = await mails();
   expect(subjectOf(warning)).toBe('The API key Nightly import ends tomorrow, because it is not used');
   await moveNotices(db, key.id, 0.9);
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
   await moveNotices(db, key.id, 0.2);
-  expect(await checkAll(db)).toEqual([key.id]);
+  expect(await writeAllNotices(db)).toEqual([key.id]);
   expect(await outcomeOf(callerWith(db, key.key))).toContain('was revoked');
   expect((await mails()).map(subjectOf)).toEqual(['The API key Nightly import was ended, because it was not used']);
-  expect((await auditEventsOf(db, member)).at(-1)).toMatchObject({
+  expect((await listAuditEventsOf(db, member)).at(-1)).toMatchObject({
     action: 'key.revoked',
     actorUserId: null,
     targetUserId: member.userId,
     keyId: key.id,
     detail: { why: 'not used', days: '60' },
   });
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
 });
 
 // The fault: the clock of the database was set back to before the expiry, and the end of the key became another one.
 test('a key that is recorded as expired causes no notice, and is not ended as unused, once the clock is set back', async () => {
   const { key } = await unusedKey({ usedAgo: 500, expiresIn: 40 });
-  await checkAll(db);
+  await writeAllNotices(db);
   await moveNotices(db, key.id, 2);
   const { rowCount } = await db.pool.query('update api_keys set expired_at = expires_at where id = $1', [key.id]);
   expect(rowCount).toBe(1);
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   await moveDates(db, key.id, { usedAgo: 1, expiresIn: 6 });
   await db.pool.query('update api_keys set expired_at = expires_at where id = $1', [key.id]);
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(await endsOf(key.id)).toEqual(['unused 1']);
 });
 
 test('a use after the last notice keeps the key, even if it is still in the memory of the process that ends keys', async () => {
   const used = async (id: string) => db.prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date() } });
   const { key } = await unusedKey({ usedAgo: 500 });
-  await checkAll(db);
+  await writeAllNotices(db);
   await moveNotices(db, key.id, 2);
-  expect(await checkAll(db, async () => void (await used(key.id)))).toEqual([]);
+  expect(await writeAllNotices(db, async () => void (await used(key.id)))).toEqual([]);
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
   expect(await mails()).toEqual([]);
 });
@@ -326,13 +326,13 @@ test('a use after the last notice keeps the key, even if it is still in the memo
 test('switching it on ends no key within a week, however long it was not used', async () => {
   const { key, administrator } = await usedKey({ usedAgo: 500, expiresIn: null });
   orThrow(await changeNoticeSettings(db, administrator, SETTINGS));
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(await endsOf(key.id)).toEqual(['unused 7']);
   const [mail = ''] = await mails();
   expect(subjectOf(mail)).toBe('The API key Nightly import ends in 7 days, because it is not used');
   orThrow(await changeNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays: null }));
   await moveNotices(db, key.id, 30);
-  expect(await checkAll(db)).toEqual([]);
+  expect(await writeAllNotices(db)).toEqual([]);
   expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
 });
 
@@ -347,23 +347,23 @@ test.each(['organization', 'integration'])(
       what === 'organization'
         ? db.prisma.organization.updateMany({ where: { id: scope.organizationId }, data: { suspendedAt: at } })
         : db.prisma.user.updateMany({ where: { id: integration.id }, data: { deactivatedAt: at } });
-    await checkAll(db);
+    await writeAllNotices(db);
     await suspend(new Date());
     await moveNotices(db, key.id, 3);
-    expect(await checkAll(db)).toEqual([]);
+    expect(await writeAllNotices(db)).toEqual([]);
     await suspend(null);
     await moveDates(db, key.id, {});
-    expect(await checkAll(db)).toEqual([]);
+    expect(await writeAllNotices(db)).toEqual([]);
     expect(await callerWith(db, key.key)).toMatchObject({ keyId: key.id });
     expect((await endsOf(key.id)).at(-1)).toBe('unused 1');
     await moveNotices(db, key.id, 2);
-    expect(await checkAll(db)).toEqual([key.id]);
+    expect(await writeAllNotices(db)).toEqual([key.id]);
   },
 );
 
 test('a clock that is set back cancels no mail that is still to be sent', async () => {
   const { key } = await usedKey({ expiresIn: 29 });
-  await checkAll(db);
+  await writeAllNotices(db);
   await mails();
   // The notice of the last day, which came too early by the clock, is not mailed yet.
   await db.pool.query(
@@ -373,7 +373,7 @@ test('a clock that is set back cancels no mail that is still to be sent', async 
     [key.id],
   );
   await moveDates(db, key.id, {});
-  await checkAll(db);
+  await writeAllNotices(db);
   expect(await mails()).toHaveLength(1);
 });
 
@@ -395,7 +395,7 @@ test('only administrators change the settings, within the bounds, and each chang
     expect(await codeOf(changeNoticeSettings(db, administrator, { ...SETTINGS, endsUnusedAfterDays }))).toBe('invalid');
   orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
   orThrow(await changeNoticeSettings(db, administrator, { endsUnusedAfterDays: 7, tellsNewNetworks: true }));
-  expect(await auditEventsOf(db, administrator)).toMatchObject([
+  expect(await listAuditEventsOf(db, administrator)).toMatchObject([
     {
       action: 'organization.policy_changed',
       detail: { 'unused keys': 'do not end -> end after 7 days', 'mail about new networks': 'no -> yes' },

@@ -7,7 +7,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { changeLimits } from '../../../src/service/operator/organizations.ts';
 import { changePolicy } from '../../../src/service/organizations/policy.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
-import { auditEventsOf, createPeople, giveKey, outcomeOf, READ } from '../../support/data/actors.ts';
+import { createPeople, giveKey, listAuditEventsOf, outcomeOf, READ } from '../../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../../support/data/integrations.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
@@ -55,7 +55,7 @@ test('a restriction is stored in canonical form and recorded with the state befo
   // A repetition changes nothing.
   expect(await restrict(administrator, member, id)).toEqual({ kind: 'done' });
   expect(await stored(id)).toEqual(['', null]);
-  const events = (await auditEventsOf(db, member)).filter(({ action }) => action === 'key.restricted');
+  const events = (await listAuditEventsOf(db, member)).filter(({ action }) => action === 'key.restricted');
   const of = { targetUserId: member.userId, keyId: id };
   expect(events).toMatchObject([
     { ...of, actorUserId: member.userId },
@@ -85,7 +85,7 @@ test('the longest list is recorded as a whole', async () => {
   expect(await restrict(member, member, id, { addresses })).toEqual({ kind: 'done' });
   const [list = ''] = await stored(id);
   expect(String(list).length).toBeGreaterThan(2000);
-  expect((await auditEventsOf(db, member)).at(-1)).toMatchObject({ detail: { addresses: list } });
+  expect((await listAuditEventsOf(db, member)).at(-1)).toMatchObject({ detail: { addresses: list } });
 });
 
 test('a new key has the restrictions of its form, which are recorded', async () => {
@@ -93,7 +93,7 @@ test('a new key has the restrictions of its form, which are recorded', async () 
   const restrictions = { ...NONE, addresses: '::ffff:203.0.113.7', requestsPerSecond: 5 };
   const { id } = orThrow(await create(member, { restrictions }));
   expect(await stored(id)).toEqual(['203.0.113.7', 5]);
-  expect((await auditEventsOf(db, member)).at(-1)).toMatchObject({
+  expect((await listAuditEventsOf(db, member)).at(-1)).toMatchObject({
     action: 'key.created',
     detail: { addresses: '203.0.113.7', 'requests per second': '5' },
   });
@@ -112,7 +112,7 @@ test('a rotation and a move keep the restrictions', async () => {
   const again = { keyId: successor.id, userId: integration.id, environment: 'live' } as const;
   const last = orThrow(await rotateKey(db, member, { ...again, addresses: '198.51.100.7' }));
   expect(await stored(last.id)).toEqual(['198.51.100.7', 5]);
-  expect((await auditEventsOf(db, member)).at(-1)).toMatchObject({ detail: { addresses: '198.51.100.7' } });
+  expect((await listAuditEventsOf(db, member)).at(-1)).toMatchObject({ detail: { addresses: '198.51.100.7' } });
 });
 
 describe('who may restrict a key', () => {

@@ -12,7 +12,7 @@ import { transaction } from '../../../src/store/sql/database.ts';
 import { type KeyUses, NO_KEY_USES } from '../../../src/traffic/last-used.ts';
 import { createPeople, giveKey, type People } from '../../support/data/actors.ts';
 import { inTransaction, untilWaiting } from '../../support/postgres/postgres.ts';
-import { accepted, useSharedDatabase } from '../../support/postgres/store.ts';
+import { requireAccepted, useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
@@ -95,7 +95,7 @@ test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key
   let isEnded = false;
   const ending = await transaction(database.db, async (tx) => {
     const program = { id: crypto.randomUUID(), content: CONTENT, writer };
-    accepted(await insertRow(tx, people.scope, PARENT_PROGRAMS, program));
+    requireAccepted(await insertRow(tx, people.scope, PARENT_PROGRAMS, program));
     const running = end(people, keyId).then(() => {
       isEnded = true;
     });

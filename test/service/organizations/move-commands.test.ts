@@ -17,7 +17,7 @@ const {
   exportOf,
   teamWithKey,
   movingTeam,
-  movedTeam,
+  createMovedTeam,
   interruptAt,
   startMove,
   cancelMove,
@@ -55,7 +55,7 @@ test('a cancelled move leaves the organization as it was: active, or suspended',
 
 // Otherwise, two databases would serve the organization.
 test('a move is cancelled only by an operator who confirms that it was imported nowhere', async () => {
-  const { organizationId, client } = await movedTeam();
+  const { organizationId, client } = await createMovedTeam();
   for (const refused of [
     await admin('resume-organization', '--id', organizationId),
     await admin('suspend-organization', '--id', organizationId),

@@ -18,7 +18,7 @@ const {
   exportOf,
   teamWithKey,
   movingTeam,
-  movedTeam,
+  createMovedTeam,
   startMove,
   cancelMove,
   importOnly,
@@ -30,7 +30,7 @@ const {
 } = await useMoves();
 
 test('it can move back once it was deleted where it came from', async () => {
-  const { organizationId, client, administrator } = await movedTeam();
+  const { organizationId, client, administrator } = await createMovedTeam();
   const back = [...exportOf(organizationId, fileOf('back')), '--move'];
   expect(await adminOfTarget(...back)).toMatchObject({ code: 0 });
   const importing = ['import-organization', '--file', fileOf('back')];
@@ -90,7 +90,7 @@ test('the completion of a later move than the one that arrives names the copy th
 // The attack: an old file brings keys back that were revoked since, and the organization is served twice.
 describe('a file of a move', () => {
   test('is refused in the database that the organization left, though it is gone there', async () => {
-    const { organizationId, client } = await movedTeam();
+    const { organizationId, client } = await createMovedTeam();
     expect(await admin(...deletionOf(organizationId))).toMatchObject({ code: 0 });
     const refused = refusal(/has left this database.* no longer be imported/);
     expect(await admin('import-organization', '--file', fileOf(organizationId))).toMatchObject(refused);
@@ -99,7 +99,7 @@ describe('a file of a move', () => {
   });
 
   test('is refused where it was imported, once the organization has been erased there', async () => {
-    const { organizationId, key } = await movedTeam();
+    const { organizationId, key } = await createMovedTeam();
     expect(await adminOfTarget(...deletionOf(organizationId), '--erase')).toMatchObject({ code: 0 });
     const refused = refusal(/was imported here on .* good for one import/);
     expect(await importTo(organizationId)).toMatchObject(refused);

@@ -16,7 +16,7 @@ import {
   withdrawInvitation,
 } from '../../../src/service/people/invitations.ts';
 import { createAccount, giveDomain, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
-import { auditEventsOf, codeOf, createPeople, giveKey, outcomeOf, times } from '../../support/data/actors.ts';
+import { codeOf, createPeople, giveKey, listAuditEventsOf, outcomeOf, times } from '../../support/data/actors.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
@@ -68,7 +68,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
     // The key is the other organization's.
     expect(key).toBeDefined();
     expect(await db.prisma.apiKey.count({ where: { userId: withKey.userId, revokedAt: null } })).toBe(1);
-    const events = (await auditEventsOf(db, other)).filter(({ action }) => action === 'user.invitation_taken_back');
+    const events = (await listAuditEventsOf(db, other)).filter(({ action }) => action === 'user.invitation_taken_back');
     const why = 'another organization has verified the domain';
     expect(events.map(({ actorUserId, targetUserId, detail }) => [actorUserId, targetUserId, detail])).toEqual([
       [null, never.userId, { name: 'Mei', email: never.email, why }],
@@ -164,7 +164,7 @@ test('a corrected e-mail gets a new link, the former link is void, and the audit
   expect(await openLink(db, link.token)).toMatchObject({ email: right });
   orThrow(await withdrawInvitation(db, administrator, { userId }));
   expect([await openLink(db, link.token), await rowsWith(right)]).toEqual([null, []]);
-  const events = (await auditEventsOf(db, administrator)).slice(-2);
+  const events = (await listAuditEventsOf(db, administrator)).slice(-2);
   expect(events).toMatchObject([
     {
       action: 'user.email_changed',
@@ -199,7 +199,7 @@ describe('an operator', () => {
       to: email,
     });
     expect(await rowsWith(email)).toMatchObject([{ id: account.userId, passwordHash: expect.any(String) }]);
-    expect((await auditEventsOf(db, account)).at(-1)).toMatchObject({
+    expect((await listAuditEventsOf(db, account)).at(-1)).toMatchObject({
       action: 'user.email_changed',
       actorUserId: null,
     });
@@ -226,7 +226,7 @@ describe('an operator', () => {
       ])
         await expect(attempt).rejects.toThrow(why);
     }
-    const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
+    const actions = (await listAuditEventsOf(db, administrator)).map(({ action }) => action);
     expect(actions).toEqual(hasKey ? ['key.created', 'key.revoked', 'user.removed'] : ['user.removed']);
     const { token } = await invited((await createPeople(db)).administrator, member.email);
     expect(await codeOf(accept(token))).toBe('done');

@@ -2,7 +2,7 @@ import { getUser, listUsers } from '../../../src/service/people/people.ts';
 import { userListStatement, userMatchStatement } from '../../../src/store/people/user-lists.ts';
 import { createAccount, givePasskey } from '../../support/data/accounts.ts';
 import { codeOf } from '../../support/data/actors.ts';
-import { planOf } from '../../support/postgres/plans.ts';
+import { explain } from '../../support/postgres/plans.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
@@ -88,12 +88,12 @@ test('the first page, a deep page and a search each use an index', async () => {
   const position = { name: 'Person f', id: actor.userId };
   const deep = (side: 'after' | 'before') => ({ ...first, from: { ...position, side } });
   for (const query of [first, deep('after'), deep('before')]) {
-    const plan = await planOf(db, userListStatement(actor.scope, query));
+    const plan = await explain(db, userListStatement(actor.scope, query));
     expect(plan).toContain('using users_organization_id_name_id_idx');
     expect(plan).not.toContain('Sort');
   }
-  const plan = await planOf(db, userListStatement(actor.scope, { ...first, search: 'person9876@' }));
-  const match = await planOf(db, userMatchStatement(actor.scope, { text: 'person9876@', limit: 21 }));
+  const plan = await explain(db, userListStatement(actor.scope, { ...first, search: 'person9876@' }));
+  const match = await explain(db, userMatchStatement(actor.scope, { text: 'person9876@', limit: 21 }));
   for (const each of [plan, match]) {
     expect(each).toContain('users_search_form_idx');
     expect(each).not.toContain('Seq Scan');

@@ -7,7 +7,7 @@ import { listEvents } from '../../../src/store/resources/events.ts';
 import { type ContentOf, defineTable, type Stored } from '../../../src/store/resources/table.ts';
 import { PARENT_PROGRAMS, type ParentProgram } from '../../../src/store/resources/tables/parent-programs.ts';
 import { NO_KEY_USES } from '../../../src/traffic/last-used.ts';
-import { createTenant, type Tenant, useDatabase, writerOf } from '../../support/postgres/store.ts';
+import { createTenant, getWriter, type Tenant, useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 
@@ -74,7 +74,7 @@ const ANY = () => {};
 const ONCE = { idempotencyKey: undefined, sentBody: () => '{}' };
 
 async function contextOf(tenant: Tenant): Promise<WriteContext> {
-  const { keyId } = await writerOf(db, tenant);
+  const { keyId } = await getWriter(db, tenant);
   return {
     db,
     caller: { scope: tenant.scope, keyId, integration: null, clientAddress: () => '192.0.2.1' },

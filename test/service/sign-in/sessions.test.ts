@@ -15,7 +15,7 @@ import {
   signInAs,
 } from '../../support/data/accounts.ts';
 import { outcomeOf, times } from '../../support/data/actors.ts';
-import { planOf } from '../../support/postgres/plans.ts';
+import { explain } from '../../support/postgres/plans.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useDatabase();
@@ -77,7 +77,7 @@ test('the session, its user and its organization are found by indexes', async ()
   await getSessionState(db, 'x'.repeat(43), newAuditSource(), START);
   const [statement] = query.mock.calls.map(([given]) => Object(given));
   query.mockRestore();
-  const plan = await planOf(db, statement, { isPressed: true });
+  const plan = await explain(db, statement, { isPressed: true });
   expect(plan).toContain('using sessions_token_hash_key');
   expect(plan).not.toContain('Seq Scan');
 });

@@ -14,9 +14,9 @@ import {
 } from '../../../src/service/webhooks/endpoints.ts';
 import { placeOfPreviousWebhookSecret, placeOfWebhookSecret } from '../../../src/store/sql/secrets.ts';
 import {
-  auditEventsOf,
   codeOf,
   createPeople,
+  listAuditEventsOf,
   NOBODY,
   outcomeOf,
   type People,
@@ -42,7 +42,7 @@ test('the secret is returned once, and is stored encrypted, bound to its endpoin
   expect(secretText(db.keyring.decrypt(stored, placeOfWebhookSecret(place)))).toBe(secret);
   expect(Buffer.from(stored).includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false);
   expect(() => db.keyring.decrypt(stored, placeOfWebhookSecret({ ...place, id: NOBODY }))).toThrow();
-  expect(JSON.stringify(await auditEventsOf(db, administrator))).not.toContain(secret.slice(6, 30));
+  expect(JSON.stringify(await listAuditEventsOf(db, administrator))).not.toContain(secret.slice(6, 30));
 });
 
 test('after a rotation both secrets are kept for 24 hours, and a second rotation drops the first secret', async () => {
@@ -119,7 +119,7 @@ test.each<Role>(['manager', 'member', 'viewer'])('a %s changes nothing and sends
     expect([name, await codeOf(action(late, ids))]).toEqual([name, 'forbidden']);
   }
   expect(await rowsOf(people)).toBe(before);
-  expect(await auditEventsOf(db, people)).toHaveLength(1);
+  expect(await listAuditEventsOf(db, people)).toHaveLength(1);
 });
 
 test('each action leaves one event with its actor and its endpoint', async () => {
@@ -127,7 +127,7 @@ test('each action leaves one event with its actor and its endpoint', async () =>
   const { administrator } = people;
   const ids = await deliveredEndpoint(people);
   for (const action of Object.values(ACTIONS)) expect(await codeOf(action(administrator, ids))).toBe('done');
-  const [, ...events] = await auditEventsOf(db, people);
+  const [, ...events] = await listAuditEventsOf(db, people);
   expect(events.map(({ action }) => action)).toEqual(Object.keys(ACTIONS));
   for (const event of events.slice(1))
     expect(event).toMatchObject({
@@ -171,7 +171,7 @@ test('an action that changes nothing leaves no event', async () => {
   expect(await codeOf(enableEndpoint(db, administrator, { endpointId }))).toBe('conflict');
   orThrow(await disableEndpointByUser(db, administrator, { endpointId }));
   expect(await codeOf(disableEndpointByUser(db, administrator, { endpointId }))).toBe('conflict');
-  expect((await auditEventsOf(db, people)).map(({ action }) => action)).toEqual([
+  expect((await listAuditEventsOf(db, people)).map(({ action }) => action)).toEqual([
     'webhook.created',
     'webhook.disabled',
   ]);

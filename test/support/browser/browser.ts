@@ -73,7 +73,7 @@ export async function openContext(
 const REFUSED_PAGE = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 /** Waits until the element has the focus: autofocus takes effect only with the first frame. */
-export async function focused(target: Locator): Promise<void> {
+export async function untilFocused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 

@@ -21,7 +21,11 @@ export function sendBatch(client: Client, changes: readonly Change[], others: ob
 }
 
 /** The results of a batch. Fails unless the batch was processed. */
-export async function resultsOf(client: Client, changes: readonly Change[], others: object = {}): Promise<Result[]> {
+export async function sendForResults(
+  client: Client,
+  changes: readonly Change[],
+  others: object = {},
+): Promise<Result[]> {
   const response = await sendBatch(client, changes, others);
   expect(response.status).toBe(200);
   return response.body.results;
@@ -33,7 +37,7 @@ export async function listPrograms(client: Client) {
   return (await client.get(`${LIST}?limit=100&sort=name`)).body.data;
 }
 
-export async function eventsOf(client: Client): Promise<BatchEvent[]> {
+export async function listEvents(client: Client): Promise<BatchEvent[]> {
   return (await client.get('/api/events?limit=100')).body.data;
 }
 

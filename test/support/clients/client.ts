@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { parseJson } from '../../../src/domain/resources/json.ts';
-import { type CheckedResponse, checkResponse } from '../contract/contract.ts';
+import { type CheckedResponse, requireConformity } from '../contract/contract.ts';
 
 export type Reply = {
   readonly status: number;
@@ -24,9 +24,9 @@ export type Sending = {
 export class Client {
   readonly baseUrl: string;
   readonly key: string | undefined;
-  readonly #check: typeof checkResponse;
+  readonly #check: typeof requireConformity;
 
-  constructor(baseUrl: string, key?: string, check = checkResponse) {
+  constructor(baseUrl: string, key?: string, check = requireConformity) {
     this.baseUrl = baseUrl;
     this.key = key;
     this.#check = check;

@@ -20,24 +20,24 @@ export function messageIn(example: string, field: string): string {
 }
 
 /** Throws unless the contract documents this response to this request; records it otherwise. */
-export function checkResponse(asked: CheckedRequest, response: CheckedResponse): void {
+export function requireConformity(asked: CheckedRequest, response: CheckedResponse): void {
   requireLimits(response);
-  checkUnlimitedResponse(asked, response);
+  requireUnlimitedConformity(asked, response);
 }
 
 /** Checks a response of a server without rate limits. */
-export function checkUnlimitedResponse(asked: CheckedRequest, response: CheckedResponse): void {
-  for (const operation of shownBy(asked, response)) note(operation, response.status);
+export function requireUnlimitedConformity(asked: CheckedRequest, response: CheckedResponse): void {
+  for (const operation of checkShown(asked, response)) note(operation, response.status);
 }
 
 /** Headers that only the mock sends: for pages of other origins (CORS), and about Prefer. */
 export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
 
 /** Validates a response of another server, which does not count towards the coverage of the contract. */
-export function checkMockResponse(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
+export function requireMockConformity(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
   const ofTheApi = Object.entries(headers).filter(([name]) => !ADDED_BY_THE_MOCK.test(name));
   requireLimits({ ...response, headers });
-  shownBy(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
+  checkShown(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
 }
 
 /** Statuses that only an accepted key can get. */
@@ -52,7 +52,7 @@ function requireLimits({ status, headers, text }: CheckedResponse): void {
   }
 }
 
-function shownBy(asked: CheckedRequest, response: CheckedResponse): readonly Operation[] {
+function checkShown(asked: CheckedRequest, response: CheckedResponse): readonly Operation[] {
   const sniffed = response.headers['x-content-type-options'];
   if (sniffed !== 'nosniff') throw new Error(`X-Content-Type-Options is ${sniffed}, not nosniff.`);
   const { operations: shown, disagreements } = check(asked, response);

@@ -16,18 +16,18 @@ export function requestFor(
   { id, references = {} }: { id: string; references?: References },
 ): ValidRequest {
   const required = (operation.parameters ?? []).filter((parameter) => parameter.required === true);
-  const given = (location: string) =>
+  const valuesIn = (location: string) =>
     required
       .filter((parameter) => parameter.in === location)
       .map(({ name, examples }): [string, string] => [name, String(firstExample(examples))]);
   const path = operation.path.replace(/\{[^}]+\}/, () => id);
-  const query = String(new URLSearchParams(given('query')));
+  const query = String(new URLSearchParams(valuesIn('query')));
   const examples = operation.requestBody?.content['application/json']?.examples;
   return {
     method: operation.method.toUpperCase(),
     url: query === '' ? path : `${path}?${query}`,
     body: examples === undefined ? undefined : withReferences(firstExample(examples), references),
-    headers: Object.fromEntries(given('header')),
+    headers: Object.fromEntries(valuesIn('header')),
   };
 }
 

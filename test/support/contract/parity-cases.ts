@@ -5,7 +5,7 @@ import { formatKey } from '../../../src/domain/keys/api-key.ts';
 import type { Sending } from '../clients/client.ts';
 import type { Operation, Parameter } from './contract.ts';
 import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './every-operation.ts';
-import { type References, referredBy, withReferences } from './resources.ts';
+import { type References, referredResourceOf, withReferences } from './resources.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
 /** What a request changes in a valid one; both sides get the same request. */
@@ -55,7 +55,7 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
 /** The existing ids in a valid body. */
 function referencesIn(body: unknown): References {
   const texts = Object.entries(Object(body)).map(([name, value]) => [name, String(value)] as const);
-  return Object.fromEntries(texts.filter(([name]) => referredBy(name) !== undefined));
+  return Object.fromEntries(texts.filter(([name]) => referredResourceOf(name) !== undefined));
 }
 
 /** Values that look like a key and are none. */

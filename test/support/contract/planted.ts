@@ -37,8 +37,8 @@ export function drop(path: string, value: unknown): Planted {
 }
 
 export function rename(path: string, name: string, newName: string): Planted {
-  const renamed = (old: Json) => Object.entries(old).map(([key, value]) => [key === name ? newName : key, value]);
-  return { path, change: (old) => (isObject(old) ? Object.fromEntries(renamed(old)) : old) };
+  const entriesOf = (old: Json) => Object.entries(old).map(([key, value]) => [key === name ? newName : key, value]);
+  return { path, change: (old) => (isObject(old) ? Object.fromEntries(entriesOf(old)) : old) };
 }
 
 /** Replaces every value of the document that is equal to the first by the second. */
@@ -51,8 +51,8 @@ export function at(document: Json, path: string): unknown {
   return stepsOf(path).reduce<unknown>((value, step) => objectOf(value)[step], document);
 }
 
-export function planted(document: Json, plants: readonly Planted[]): Json {
-  const result = plants.reduce<unknown>((value, { path, change }) => changedAt(value, stepsOf(path), change), document);
+export function plantIn(document: Json, plants: readonly Planted[]): Json {
+  const result = plants.reduce<unknown>((value, { path, change }) => changeAt(value, stepsOf(path), change), document);
   if (!isObject(result)) throw new Error('A document is an object.');
   return result;
 }
@@ -61,10 +61,10 @@ function stepsOf(path: string): readonly string[] {
   return path === '' ? [] : path.split(' ');
 }
 
-function changedAt(value: unknown, [step, ...rest]: readonly string[], change: (old: unknown) => unknown): unknown {
+function changeAt(value: unknown, [step, ...rest]: readonly string[], change: (old: unknown) => unknown): unknown {
   if (step === undefined) return change(value);
-  if (Array.isArray(value)) return value.map((item, i) => (String(i) === step ? changedAt(item, rest, change) : item));
+  if (Array.isArray(value)) return value.map((item, i) => (String(i) === step ? changeAt(item, rest, change) : item));
   const { [step]: old, ...others } = isObject(value) ? value : {};
-  const changed = changedAt(old, rest, change);
+  const changed = changeAt(old, rest, change);
   return changed === undefined ? others : { ...others, [step]: changed };
 }

@@ -48,7 +48,7 @@ export function tableOf(operation: Pick<Operation, 'path'>): string {
 }
 
 /** A field or a parameter "parent_program_id" refers to a row of "parent_programs"; `undefined` if it refers to none. */
-export function referredBy(name: string): Resource | undefined {
+export function referredResourceOf(name: string): Resource | undefined {
   return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;
 }
 
@@ -60,7 +60,7 @@ export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [
   const bodies = changes.map((change) => Object(Object(change.properties)['body']).properties ?? {});
   const names = [properties, ...bodies].flatMap((each) => Object.keys(each));
   return [...new Set(names)].flatMap((field): [string, Resource][] => {
-    const referred = referredBy(field);
+    const referred = referredResourceOf(field);
     return referred === undefined ? [] : [[field, referred]];
   });
 }

@@ -49,7 +49,7 @@ export class Browser {
 
   /** Fills in the form of a page and sends it. */
   async submit(path: string, change: Fields = {}, action: string = path): Promise<Page> {
-    return this.post(action, filled(await this.form(path, action), change));
+    return this.post(action, fillForm(await this.form(path, action), change));
   }
 
   /** The token that every form of a signed-in person must carry. */
@@ -76,7 +76,7 @@ export class Browser {
 
 type BrowserOptions = { headers?: Readonly<Record<string, string>>; localAddress?: string };
 
-export function filled({ fields }: PageForm, change: Fields = {}): Fields {
+export function fillForm({ fields }: PageForm, change: Fields = {}): Fields {
   return { ...Object.fromEntries(fields.map(([name]) => [name, valuesOf(fields, name)])), ...change };
 }
 

@@ -2,7 +2,7 @@ import type { Database } from '../../../src/store/sql/database.ts';
 import { giveKey, inParallel, type People } from '../data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../data/integrations.ts';
 import { addEndpoint, writeEvent } from '../data/webhooks.ts';
-import { type Browser, type Fields, filled } from './dashboard.ts';
+import { type Browser, type Fields, fillForm } from './dashboard.ts';
 import { fill } from './dashboard-server.ts';
 import { formsOf } from './forms.ts';
 
@@ -28,7 +28,7 @@ export async function createOneOfEach(
 export async function formsAt(browser: Browser, paths: readonly string[]): Promise<Map<string, Fields>> {
   const forms = new Map<string, Fields>();
   await inParallel(paths, async (path) => {
-    for (const form of formsOf((await browser.get(path)).text)) forms.set(form.action, filled(form));
+    for (const form of formsOf((await browser.get(path)).text)) forms.set(form.action, fillForm(form));
   });
   return forms;
 }

@@ -16,11 +16,11 @@ function fieldsOf(content: string): [string, string][] {
     const attributes = attributesOf(input ?? select ?? '');
     const name = attributes.get('name');
     if (name === undefined || (attributes.get('type') === 'checkbox' && !attributes.has('checked'))) return [];
-    return [[name, select === undefined ? (attributes.get('value') ?? '') : chosenOf(options)]];
+    return [[name, select === undefined ? (attributes.get('value') ?? '') : choiceOf(options)]];
   });
 }
 
-function chosenOf(options: string): string {
+function choiceOf(options: string): string {
   const all = [...options.matchAll(/<option ([^>]*)>/g)].map(([, head = '']) => attributesOf(head));
   return (all.find((each) => each.has('selected')) ?? all[0])?.get('value') ?? '';
 }

@@ -1,6 +1,6 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
-import { type Browser, filled, type Page } from './dashboard.ts';
+import { type Browser, fillForm, type Page } from './dashboard.ts';
 import { formsOf, type PageForm } from './forms.ts';
 
 /** The form of the page that the script for passkeys would send. */
@@ -27,7 +27,7 @@ export async function sendCredential(
   { credential, name }: { credential: string; name?: string },
 ): Promise<Page> {
   const form = passkeyFormIn(page);
-  return browser.post(form.action, filled(form, { credential, ...(name !== undefined && { name }) }));
+  return browser.post(form.action, fillForm(form, { credential, ...(name !== undefined && { name }) }));
 }
 
 type Adding = { readonly name?: string; readonly counter?: number; readonly deviation?: Deviation };

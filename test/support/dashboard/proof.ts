@@ -1,5 +1,5 @@
 import { codeAt, PASSWORD } from '../data/accounts.ts';
-import { type Browser, type Fields, filled, type Page } from './dashboard.ts';
+import { type Browser, type Fields, fillForm, type Page } from './dashboard.ts';
 import { formsOf, textOf } from './forms.ts';
 
 /** Fills in the page that asks for a proof, and sends it. */
@@ -10,7 +10,7 @@ export async function giveProof(
 ): Promise<Page> {
   const form = formsOf(page?.text ?? '').find(({ fields }) => fields.some(([name]) => name === 'proof_password'));
   if (form === undefined) throw new Error(`The response, with status ${page?.status}, does not ask for a proof.`);
-  return browser.post(form.action, filled(form, { proof_password: password, ...(code && { proof_code: code }) }));
+  return browser.post(form.action, fillForm(form, { proof_password: password, ...(code && { proof_code: code }) }));
 }
 
 const URL = '/profile/second-factor';
@@ -21,5 +21,5 @@ export async function confirmationOf(browser: Browser, now: Date): Promise<{ pat
   const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(text) ?? [];
   const form = formsOf(text).find(({ action }) => action === `${URL}/confirm`);
   if (form === undefined) throw new Error('The set-up has no form for the code.');
-  return { path: form.action, fields: filled(form, { code: codeAt(textOf(uri), now) }) };
+  return { path: form.action, fields: fillForm(form, { code: codeAt(textOf(uri), now) }) };
 }

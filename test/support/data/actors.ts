@@ -80,7 +80,7 @@ const SIGNED_IN = {
 };
 
 /** The audit events of the organization, oldest first. */
-export function auditEventsOf({ prisma }: Database, { scope: { organizationId } }: Pick<Actor, 'scope'>) {
+export function listAuditEventsOf({ prisma }: Database, { scope: { organizationId } }: Pick<Actor, 'scope'>) {
   return prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
 }
 

@@ -34,7 +34,7 @@ export async function moveNotices({ pool }: Database, keyId: string, days: numbe
 }
 
 /** Does what a server does every five minutes. Returns the ids of the keys that were ended. */
-export async function checkAll(db: Database, flushUses = async () => {}): Promise<string[]> {
+export async function writeAllNotices(db: Database, flushUses = async () => {}): Promise<string[]> {
   const ended: string[] = [];
   const { signal } = new AbortController();
   await writeDueNotices(db, { flushUses, signal, onEnded: ({ id }) => ended.push(id) });
@@ -51,7 +51,7 @@ export async function mailAll(db: Database, outbox: Outbox): Promise<unknown[]> 
 }
 
 /** The notices about a key: the kind, and for ends the number of days before. */
-export async function noticesOf({ prisma }: Database, keyId: string): Promise<string[]> {
+export async function listNoticesOf({ prisma }: Database, keyId: string): Promise<string[]> {
   const rows = await prisma.keyNotice.findMany({
     where: { keyId, isForAddress: false },
     orderBy: { createdAt: 'asc' },

@@ -3,7 +3,7 @@ import { formatSnapshots, type Metrics } from '../../../src/observability/metric
 /** Values by the name and the labels of a time series, as Prometheus writes them: `name{label="value"}`. */
 export type Series = ReadonlyMap<string, number>;
 
-export async function seriesOf(metrics: Metrics): Promise<Series> {
+export async function readSeries(metrics: Metrics): Promise<Series> {
   return parseSeries(await formatSnapshots([await metrics.read()]));
 }
 
@@ -32,7 +32,7 @@ export function byLabel(series: Series, metric: string, label: string): Record<s
 
 /** Sends a request, and throws unless the response cache answered it. */
 export async function fromCache<T>(metrics: Metrics, send: () => Promise<T>): Promise<T> {
-  const hits = async () => (await seriesOf(metrics)).get('charter_response_cache_requests_total{result="hit"}') ?? 0;
+  const hits = async () => (await readSeries(metrics)).get('charter_response_cache_requests_total{result="hit"}') ?? 0;
   const before = await hits();
   const reply = await send();
   if ((await hits()) !== before + 1) throw new Error('The response does not come from the cache.');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
-import { findPostgresPrograms } from '../processes/debian.ts';
+import { getPostgresPrograms } from '../processes/debian.ts';
 import { freePort } from '../servers/port.ts';
 
 type DebianPostgres = {
@@ -41,7 +41,7 @@ export async function withDebianPostgres(
   const urlOf = (role: string) => `postgresql://${role}@127.0.0.1:${port}/charter`;
   const databaseUrl = urlOf('postgres');
   const usual = {
-    PATH: `${findPostgresPrograms()}:/usr/bin:/bin`,
+    PATH: `${getPostgresPrograms()}:/usr/bin:/bin`,
     PGDATA: data,
     BACKUPS: backups,
     DATABASE_URL: databaseUrl,

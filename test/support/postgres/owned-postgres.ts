@@ -39,7 +39,7 @@ export async function startOwnedPostgres(dataDir: string): Promise<OwnedPostgres
 }
 
 /** The running PostgreSQL of a server with this DATA_DIR. */
-export async function findOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
+export async function getOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
   return ownPostgres(await until('the cluster to exist', () => findCluster(dataDir)));
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getPostgresUser, isRoot, type SystemUser } from '../../../src/postgres/system-user.ts';
-import { findPostgresPrograms, findPython, unpackIn } from '../processes/debian.ts';
+import { getPostgresPrograms, getPython, unpackIn } from '../processes/debian.ts';
 import { startDatabaseHaproxy } from '../processes/haproxy.ts';
 import { LIMITED } from '../processes/process.ts';
 import { freePort } from '../servers/port.ts';
@@ -114,23 +114,23 @@ async function startMembers(members: readonly Member[], processes: Processes): P
   // The first one creates the cluster, which the others copy.
   for (const member of members) {
     await startMember(member, processes);
-    const isRunning = async () => (await statusOf(member))?.state === 'running';
+    const isRunning = async () => (await readStatus(member))?.state === 'running';
     await until(`PostgreSQL ${member.name} to run`, isRunning, { seconds: SECONDS });
   }
   await untilReplicated(members);
-  await withClient(urlOf(await primaryOf(members), 'postgres'), (client) => client.query('create database charter'));
+  await withClient(urlOf(await getPrimary(members), 'postgres'), (client) => client.query('create database charter'));
 }
 
 type Cluster = { readonly members: readonly Member[]; readonly processes: Processes };
 
 async function killPrimary(failure: Failure, { members, processes }: Cluster): Promise<Killed> {
-  const primary = await primaryOf(members);
+  const primary = await getPrimary(members);
   if (failure === 'machine') await processes.kill(primary.name);
   await killProcessesIn(primary.data);
   const others = members.filter((each) => each !== primary);
   return {
     async untilPromoted() {
-      const ask = () => primaryOf(others).catch(() => delay(POLL_MS, null));
+      const ask = () => getPrimary(others).catch(() => delay(POLL_MS, null));
       await until('a new primary', ask, { seconds: SECONDS });
     },
     async restore() {
@@ -158,7 +158,7 @@ class Processes {
   }
 
   startPatroni(name: string, configuration: string): Promise<void> {
-    return this.#start(name, findPython(), ['-m', 'patroni', configuration]);
+    return this.#start(name, getPython(), ['-m', 'patroni', configuration]);
   }
 
   startEtcd(options: Readonly<Record<string, string>>): Promise<void> {
@@ -192,7 +192,7 @@ class Processes {
   async #start(name: string, program: string, parameters: readonly string[]): Promise<void> {
     const log = await open(this.#logOf(name), 'a');
     const env = {
-      PATH: `${findPostgresPrograms()}:/usr/bin:/bin`,
+      PATH: `${getPostgresPrograms()}:/usr/bin:/bin`,
       PYTHONPATH: join(this.#programs, 'usr/lib/python3/dist-packages'),
       LC_ALL: 'C.UTF-8',
       HOME: this.#folder,
@@ -266,7 +266,7 @@ function urlOf({ port }: { readonly port: number }, database: string): string {
 type Status = { readonly isLeader: boolean; readonly state: string; readonly role: string };
 
 /** The state of the member's PostgreSQL as its Patroni reports it; null if Patroni does not run. */
-async function statusOf({ apiPort }: Member): Promise<Status | null> {
+async function readStatus({ apiPort }: Member): Promise<Status | null> {
   try {
     const response = await fetch(`http://127.0.0.1:${apiPort}/primary`);
     const { state, role }: { state: string; role: string } = JSON.parse(await response.text());
@@ -277,9 +277,9 @@ async function statusOf({ apiPort }: Member): Promise<Status | null> {
 }
 
 /** The member that Patroni calls the primary, and that is not a standby any more. "master" in Patroni before version 4. */
-async function primaryOf(members: readonly Member[]): Promise<Member> {
+async function getPrimary(members: readonly Member[]): Promise<Member> {
   for (const member of members) {
-    const status = await statusOf(member);
+    const status = await readStatus(member);
     if (status?.isLeader && status.state === 'running' && /^(primary|master)$/.test(status.role)) return member;
   }
   throw new Error('There is no primary.');
@@ -288,7 +288,7 @@ async function primaryOf(members: readonly Member[]): Promise<Member> {
 /** Waits until all standbys replicate, and Patroni has noted one of them as synchronous, which it may then promote. */
 async function untilReplicated(members: readonly Member[]): Promise<void> {
   const ask = async () => {
-    const primary = await primaryOf(members);
+    const primary = await getPrimary(members);
     const [roles, standbys] = await Promise.all([rolesSeenBy(primary), countStandbysOf(primary)]);
     return roles.includes('sync_standby') && standbys === members.length - 1;
   };

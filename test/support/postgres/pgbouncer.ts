@@ -3,7 +3,7 @@ import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getPostgresUser, isRoot } from '../../../src/postgres/system-user.ts';
-import { findProgram, replaceEach } from '../processes/debian.ts';
+import { getProgram, replaceEach } from '../processes/debian.ts';
 import { kill, LIMITED, type Running, runningOf, untilReady } from '../processes/process.ts';
 import { freePort } from '../servers/port.ts';
 import { withClient } from './postgres.ts';
@@ -29,7 +29,7 @@ export type Pgbouncer = {
 
 /** PgBouncer in front of a database, with so many connections to it. Requires that the URL has a password. */
 export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
-  const program = findProgram('pgbouncer', 'pgbouncer');
+  const program = getProgram('pgbouncer', 'pgbouncer');
   const [, major = '', minor = ''] = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(program, ['--version'], UTF8)) ?? [];
   const keepsStatements = Number(major) > FIRST_WITH_STATEMENTS[0] || Number(minor) >= FIRST_WITH_STATEMENTS[1];
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);

@@ -12,7 +12,7 @@ export type Plan = {
 type ExplainedDatabase = {
   readonly db: Database;
   /** The plans that PostgreSQL used for the statements of `work`. */
-  plansOf(work: () => Promise<unknown>): Promise<Plan[]>;
+  explainAll(work: () => Promise<unknown>): Promise<Plan[]>;
 };
 
 const EXPLAINING = {
@@ -42,7 +42,7 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
   });
   return {
     db,
-    async plansOf(work) {
+    async explainAll(work) {
       plans = [];
       await work();
       return plans;
@@ -60,7 +60,7 @@ function blocksOf(plan: string): number {
  * The plan of a statement as text; with `isPressed`, sequential scans are disabled, because the tables are too small
  * for an index.
  */
-export async function planOf(
+export async function explain(
   db: Database,
   { text, values }: { text: string; values: unknown[] },
   { isPressed = false } = {},

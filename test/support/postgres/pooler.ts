@@ -36,7 +36,7 @@ export async function startPooler(
     clients += 1;
     onMessage(inward, { isFirstTyped: false }, (message, type) => {
       if (type === null && !acceptsOptions && message.includes('\0options\0')) return void inward.end(REFUSAL);
-      outward.write(keepsStatements ? renamed(message, type) : message);
+      outward.write(keepsStatements ? renameStatement(message, type) : message);
     });
     onMessage(outward, { isFirstTyped: true }, (message, type) => {
       inward.write(type === 'K' ? withOtherProcess(message) : message);
@@ -82,7 +82,7 @@ function withOtherProcess(message: Buffer): Buffer {
 }
 
 /** Parse begins with the name of the statement, and Bind with that of the portal, which is empty here, before it. */
-function renamed(message: Buffer, type: string | null): Buffer {
+function renameStatement(message: Buffer, type: string | null): Buffer {
   if (type !== 'P' && type !== 'B') return message;
   const start = type === 'P' ? 5 : 6;
   if (message[start] === 0) return message;

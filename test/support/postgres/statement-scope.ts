@@ -176,7 +176,7 @@ function judgePart(nodes: readonly Node[], block: Block): Query {
   for (const body of bodiesOf(...RELATIONS)) addRelations(body, block, conditions);
   conditions.push(...bodiesOf('where').map((body) => ({ nodes: body, limits: null })));
   for (const body of bodiesOf(...EXPRESSIONS)) judgeInside(body, block);
-  const limited = limitedIn(block, conditions);
+  const limited = limitedTablesOf(block, conditions);
   for (const relation of block.relations)
     if (relation.owner !== null && !limited.has(relation)) block.found.unlimited.add(relation.table);
   return { block, columns: bodiesOf('select', 'returning').flatMap((body) => split(body, isComma)) };
@@ -269,7 +269,7 @@ type Operand = 'parameter' | Relation | null;
 type Equality = readonly [Operand, Operand];
 
 /** The tables of the block that the conditions limit. */
-function limitedIn({ relations, ...block }: Block, conditions: readonly Condition[]): ReadonlySet<Relation> {
+function limitedTablesOf({ relations, ...block }: Block, conditions: readonly Condition[]): ReadonlySet<Relation> {
   const limited = new Set<Relation>();
   // The table of another query is judged with that query.
   const isLimited = (operand: Operand) =>

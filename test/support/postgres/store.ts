@@ -84,13 +84,13 @@ export async function createKeyRow(
 }
 
 /** A new key that may write. */
-export async function writerOf(db: Database, tenant: Tenant): Promise<Writer> {
+export async function getWriter(db: Database, tenant: Tenant): Promise<Writer> {
   const { id } = await createKeyRow(db, tenant, { permissions: [...PERMISSIONS] });
   return { keyId: id, permission: 'parent_programs:write', address: null };
 }
 
 /** Throws if the key of the write was refused. */
-export function accepted<T>(checked: Checked<T>): T {
+export function requireAccepted<T>(checked: Checked<T>): T {
   if (checked.kind === 'refused') throw new Error('The key of the write was refused.');
   return checked.value;
 }

@@ -110,14 +110,14 @@ function isFunction(value: unknown): value is Callable {
 function call(method: Callable, target: object, parameters: unknown[]): unknown {
   const [work, ...others] = parameters;
   if (isFunction(work)) {
-    const watched = (tx: object) => work(watchPrisma(tx));
-    return Reflect.apply(method, target, [watched, ...others]);
+    const watch = (tx: object) => work(watchPrisma(tx));
+    return Reflect.apply(method, target, [watch, ...others]);
   }
   const result = Reflect.apply(method, target, parameters);
-  return typeof result === 'object' && result !== null && 'then' in result ? sentBy(here(), result) : result;
+  return typeof result === 'object' && result !== null && 'then' in result ? withCaller(here(), result) : result;
 }
 
-function sentBy(caller: Error, result: object): object {
+function withCaller(caller: Error, result: object): object {
   return new Proxy(result, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFaketimeLibrary } from './debian.ts';
+import { getFaketimeLibrary } from './debian.ts';
 
 /** A clock that a test sets, for processes that it starts. Their timers run as always. */
 type Clock = {
@@ -25,7 +25,7 @@ export async function createClock(): Promise<Clock> {
   await setAhead(0);
   return {
     env: {
-      LD_PRELOAD: findFaketimeLibrary(),
+      LD_PRELOAD: getFaketimeLibrary(),
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',

@@ -12,24 +12,24 @@ const DOWNLOADS = join(import.meta.dirname, '../../../node_modules/.cache/debian
 const PYTHON = '/usr/bin/python3';
 
 /** The path of a program, installed from its Debian package if it is missing. Only the long tests need such programs. */
-export function findProgram(name: string, packageName: string): string {
+export function getProgram(name: string, packageName: string): string {
   const find = () => findOnPath([name], { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` });
-  return find() ?? installed(packageName, find);
+  return find() ?? install(packageName, find);
 }
 
 /** The folder of the newest PostgreSQL of Debian, whose package is not in PATH. */
-export function findPostgresPrograms(): string {
+export function getPostgresPrograms(): string {
   const find = () => {
     const [newest] = globSync('/usr/lib/postgresql/*/bin/initdb').toSorted().toReversed();
     return newest === undefined ? null : dirname(newest);
   };
-  return find() ?? installed('postgresql', find);
+  return find() ?? install('postgresql', find);
 }
 
 /** Debian's Python, for which its packages are built, whatever PATH finds first. */
-export function findPython(): string {
+export function getPython(): string {
   const find = () => (isProgram(PYTHON) ? PYTHON : null);
-  return find() ?? installed('python3', find);
+  return find() ?? install('python3', find);
 }
 
 /** Unpacks packages of Debian 12 whose installation would start services, without those that they depend on. */
@@ -43,12 +43,12 @@ export function unpackIn(folder: string, packages: readonly string[]): void {
 }
 
 /** The library that gives a process another time (libfaketime); the one for processes with several threads. */
-export function findFaketimeLibrary(): string {
+export function getFaketimeLibrary(): string {
   const find = () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').at(0) ?? null;
-  return find() ?? installed('libfaketime', find);
+  return find() ?? install('libfaketime', find);
 }
 
-function installed(packageName: string, find: () => string | null): string {
+function install(packageName: string, find: () => string | null): string {
   const remedy = `Install it, as root: apt-get install ${packageName}`;
   if (!canInstallPackages()) throw new Error(`This test needs the package ${packageName}. ${remedy}`);
   const { status, stdout, stderr } = installPackages([packageName]);

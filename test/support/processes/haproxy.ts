@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withClient } from '../postgres/postgres.ts';
 import { freePort } from '../servers/port.ts';
-import { findProgram, replaceEach } from './debian.ts';
+import { getProgram, replaceEach } from './debian.ts';
 import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
@@ -125,7 +125,7 @@ type Started = { readonly pid: number; stop(): Promise<void> };
 async function run(configuration: string, { folder, isReady }: Run): Promise<Started> {
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
-  const running = runningOf(spawn(findProgram('haproxy', 'haproxy'), ['-db', '-f', file], LIMITED));
+  const running = runningOf(spawn(getProgram('haproxy', 'haproxy'), ['-db', '-f', file], LIMITED));
   const stop = async () => {
     await kill(running);
     await rm(folder, { recursive: true, force: true });
@@ -143,7 +143,7 @@ async function run(configuration: string, { folder, isReady }: Run): Promise<Sta
 async function writeCertificate(folder: string): Promise<string> {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const parameters = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
-  await promisify(execFile)(findProgram('openssl', 'openssl'), [
+  await promisify(execFile)(getProgram('openssl', 'openssl'), [
     ...parameters.split(' '),
     '-addext',
     'subjectAltName=DNS:localhost',

@@ -56,7 +56,7 @@ export async function useMoves() {
   }
 
   /** A team that the target serves. */
-  async function movedTeam(): Promise<TeamWithKey> {
+  async function createMovedTeam(): Promise<TeamWithKey> {
     const team = await movingTeam();
     expect(await importTo(team.organizationId)).toMatchObject(SUCCESS);
     return team;
@@ -109,7 +109,7 @@ export async function useMoves() {
     exportOf,
     teamWithKey,
     movingTeam,
-    movedTeam,
+    createMovedTeam,
     bothBehindLock,
     actWhileLocked,
     interruptAt,

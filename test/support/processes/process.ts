@@ -63,7 +63,7 @@ export function runningOf(child: ChildProcess): Running {
   child.stderr?.setEncoding('utf8').on('data', (chunk) => {
     printed.stderr += chunk;
   });
-  const running = { child, printed, ended: endOf(child, printed), [Symbol.asyncDispose]: () => kill(running) };
+  const running = { child, printed, ended: untilEnded(child, printed), [Symbol.asyncDispose]: () => kill(running) };
   return running;
 }
 
@@ -73,7 +73,7 @@ function keyOf({ DATABASE_URL }: Record<string, string>): Record<string, string>
 }
 
 /** Not the event "close", which never fires once this side has closed the channel to the process. */
-async function endOf(child: ChildProcess, printed: { stdout: string; stderr: string }): Promise<Ended> {
+async function untilEnded(child: ChildProcess, printed: { stdout: string; stderr: string }): Promise<Ended> {
   const closed = [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   await Promise.all(closed);

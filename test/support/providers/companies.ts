@@ -36,13 +36,13 @@ export async function useCompanies({ publicUrl = PUBLIC_URL, mail }: { publicUrl
     made += 1;
     const domain = `company-${made}.example`;
     const scope = await createScope(db);
-    const named = async (role: 'administrator' | 'member') => {
+    const createNamed = async (role: 'administrator' | 'member') => {
       const account = await createAccount(db, { scope, role });
       const email = `${role}@${domain}`;
       await db.prisma.user.updateMany({ where: { id: account.userId }, data: { email } });
       return { ...account, email };
     };
-    const [administrator, member] = [await named('administrator'), await named('member')];
+    const [administrator, member] = [await createNamed('administrator'), await createNamed('member')];
     const { at = provider, rules = {} } = options;
     await connect(db, administrator, { provider: at, rules });
     const person = { sub: `member-${made}`, email: member.email, email_verified: true };

@@ -4,7 +4,7 @@ import { newBrowser as newBrowserAt, useDashboard } from '../dashboard/dashboard
 import { formsOf } from '../dashboard/forms.ts';
 import { type Authenticator, provePasskey } from '../dashboard/passkeys.ts';
 import { addSecondFactor, ageProofs, createAccount, givePasskey, PASSWORD } from '../data/accounts.ts';
-import { auditEventsOf } from '../data/actors.ts';
+import { listAuditEventsOf } from '../data/actors.ts';
 import { startSmtp } from '../servers/smtp.ts';
 import { useCompanies } from './companies.ts';
 
@@ -51,7 +51,7 @@ export async function useRequirement() {
     browser.submit(SETTINGS, { break_glass: userId }, `${SETTINGS}/require`);
 
   /** Such an organization, which requires single sign-on. */
-  async function required() {
+  async function requiringCompany() {
     const found = await company();
     const { headers } = await requireSingleSignOn(found.browser, found.breakGlass);
     expect(headers['location']).toBe(`${SETTINGS}?done=required`);
@@ -71,7 +71,7 @@ export async function useRequirement() {
 
   /** The reasons of the sign-ins that failed in the organization, oldest first. */
   const whysOf = async (actor: Pick<Actor, 'scope'>) =>
-    (await auditEventsOf(db, actor)).flatMap(({ action, detail }) =>
+    (await listAuditEventsOf(db, actor)).flatMap(({ action, detail }) =>
       action === 'user.sign_in_failed' && typeof detail === 'object' && detail !== null && 'why' in detail
         ? [detail['why']]
         : [],
@@ -79,6 +79,6 @@ export async function useRequirement() {
 
   return {
     ...{ dashboard, secure, smtp, db, provider, newBrowser, secureBrowser, withPassword },
-    ...{ company, required, requireSingleSignOn, expectProofByPasskeyOnly, whysOf },
+    ...{ company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf },
   };
 }

@@ -2,7 +2,7 @@ import { type CheckoutOptions, startMock } from '../../../scripts/mock/checkout.
 import { type ContractProxy, startProxy } from '../../../scripts/mock/proxy.ts';
 import type { Mock } from '../../../scripts/mock/server.ts';
 import { Client } from '../clients/client.ts';
-import { checkMockResponse } from '../contract/contract.ts';
+import { requireMockConformity } from '../contract/contract.ts';
 
 export type TestMock = Mock & { readonly client: Client } & AsyncDisposable;
 
@@ -16,7 +16,7 @@ export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> 
 /** A mock on any free port, and a client that checks every response against the contract. The caller closes it. */
 export async function startTestMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
-  const client = new Client(mock.url, mock.key, checkMockResponse);
+  const client = new Client(mock.url, mock.key, requireMockConformity);
   return { ...mock, client, [Symbol.asyncDispose]: mock.close };
 }
 

@@ -40,7 +40,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   let script: readonly Step[] = [];
   const received: Received[] = [];
   const server = createServer(async (req, res) => {
-    const asked = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body: await textOf(req) };
+    const asked = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body: await readText(req) };
     received.push(asked);
     script[Math.min(received.length, script.length) - 1]?.(res, asked);
   });
@@ -102,7 +102,7 @@ function forward(
   request(new URL(url, target), { method, headers, agent: false }, take).end(body);
 }
 
-async function textOf(req: IncomingMessage): Promise<string> {
+async function readText(req: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of req.setEncoding('utf8')) text += String(chunk);
   return text;

@@ -27,7 +27,7 @@ export function feedUrl(cursor: string | undefined, query = ''): string {
 }
 
 /** The copy after the events. Throws for an event that is impossible after those before it. */
-export function applied(events: readonly FeedEvent[], copy: ReadonlyMap<string, Program> = new Map()) {
+export function applyEvents(events: readonly FeedEvent[], copy: ReadonlyMap<string, Program> = new Map()) {
   const programs = new Map(copy);
   for (const { id, type, data } of events) {
     const isKnown = programs.has(data.id);

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Reply, Sending } from '../clients/client.ts';
 import { until } from '../wait.ts';
-import { applied, type FeedEvent, feedUrl, type Program } from './feed.ts';
+import { applyEvents, type FeedEvent, feedUrl, type Program } from './feed.ts';
 import { isLoadRefusal } from './load.ts';
 
 const LIST = '/api/parent_programs';
@@ -104,7 +104,7 @@ class Run implements Observed {
     this.#programs.set(body.id, body);
     this.writes += 1;
     const read = await this.#send(other, 'GET', `${LIST}/${body.id}`);
-    if (read.text !== text) this.#violated(`${text} was read as ${read.status} ${read.text}`);
+    if (read.text !== text) this.reportViolation(`${text} was read as ${read.status} ${read.text}`);
   }
 
   /** Follows the feed as the guide "Following changes" says. */
@@ -117,7 +117,7 @@ class Run implements Observed {
       const events: readonly FeedEvent[] = body.data;
       for (const event of events) {
         const before = this.events.at(-1);
-        if (before !== undefined && before.id >= event.id) this.#violated(`${event.id} came after ${before.id}`);
+        if (before !== undefined && before.id >= event.id) this.reportViolation(`${event.id} came after ${before.id}`);
         this.events.push(event);
       }
       cursor = body.page.next_cursor;
@@ -155,15 +155,17 @@ class Run implements Observed {
   async compare(): Promise<void> {
     const copies: Record<string, ReadonlyMap<string, Program>> = {
       'the list': new Map((await this.#list(this.#clients[0])).map((program) => [program.id, program])),
-      'the feed': applied(this.events),
+      'the feed': applyEvents(this.events),
       updated_since: this.#polled,
     };
     for (const [source, copy] of Object.entries(copies)) {
       for (const [id, program] of this.#programs) {
         const found = JSON.stringify(copy.get(id));
-        if (found !== JSON.stringify(program)) this.#violated(`${JSON.stringify(program)} is ${found} in ${source}`);
+        if (found !== JSON.stringify(program))
+          this.reportViolation(`${JSON.stringify(program)} is ${found} in ${source}`);
       }
-      if (copy.size !== this.#programs.size) this.#violated(`${copy.size} of ${this.#programs.size} are in ${source}`);
+      if (copy.size !== this.#programs.size)
+        this.reportViolation(`${copy.size} of ${this.#programs.size} are in ${source}`);
     }
   }
 
@@ -187,11 +189,11 @@ class Run implements Observed {
     if (etag === undefined) return;
     const path = status === 201 ? `${LIST}/${JSON.parse(text).id}` : url;
     const content = this.#contents.get(`${path} ${etag}`);
-    if (content !== undefined && content !== text) this.#violated(`${etag} came again for ${path}`);
+    if (content !== undefined && content !== text) this.reportViolation(`${etag} came again for ${path}`);
     this.#contents.set(`${path} ${etag}`, text);
   }
 
-  #violated(what: string): void {
+  reportViolation(what: string): void {
     this.violations.push(what);
     this.isEnding = true;
   }

@@ -7,7 +7,7 @@ import { rotateKey } from '../../../src/service/keys/rotate-key.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 import { isOutage } from '../../../src/store/sql/database-errors.ts';
-import { checkResponse } from '../contract/contract.ts';
+import { requireConformity } from '../contract/contract.ts';
 import { createActor, createScope, READ_WRITE } from '../data/actors.ts';
 import { randomNumbers } from '../data/random-numbers.ts';
 import type { Access, KeyUse, Span } from './linearizability.ts';
@@ -98,7 +98,7 @@ export async function sendRandomTraffic(
     const onLost = (error: Error) => history.lostConnections.push(error.message);
     const response = await exchange({ agent, method, url, key: key.key, body, onLost });
     const span = { sent, received: performance.now() };
-    checkResponse({ method, url: new URL(url).pathname }, response);
+    requireConformity({ method, url: new URL(url).pathname }, response);
     history.keyUses.push({ ...span, key: key.id, status: response.status });
     if (response.status === 503) pausedUntil = span.received + PAUSES_AFTER_503 * pauseMs;
     return { ...span, ...response };

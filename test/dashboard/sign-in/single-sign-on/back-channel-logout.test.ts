@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Browser, wordsOf } from '../../../support/dashboard/dashboard.ts';
 import { confirmationOf } from '../../../support/dashboard/proof.ts';
 import { PASSWORD } from '../../../support/data/accounts.ts';
-import { auditEventsOf, createScope, giveKey, times } from '../../../support/data/actors.ts';
+import { createScope, giveKey, listAuditEventsOf, times } from '../../../support/data/actors.ts';
 import { beginWith, useCompanies } from '../../../support/providers/companies.ts';
 import { type Making, startIdentityProvider } from '../../../support/providers/identity-provider.ts';
 import { until } from '../../../support/wait.ts';
@@ -44,7 +44,7 @@ test('a logout of a person ends all their sessions by single sign-on at once, an
   expect([response.status, response.headers['cache-control']]).toEqual([200, 'no-store']);
   for (const browser of browsers) expect(await isIn(browser)).toBe(false);
   expect(await dashboard.statusOf(key.key)).toBe(200);
-  const events = await auditEventsOf(db, theirs.administrator);
+  const events = await listAuditEventsOf(db, theirs.administrator);
   expect(events.filter(({ action }) => action === 'user.signed_out')).toMatchObject([
     { actorUserId: null, targetUserId: id, detail: { by: 'single sign-on' } },
   ]);

@@ -2,14 +2,14 @@ import { type Browser, expectToSay, isIn, wordsOf } from '../../../support/dashb
 import { newBrowser as newBrowserAt, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
 import { addPasskeyTo, signInWithPasskey } from '../../../support/dashboard/passkeys.ts';
 import { addSecondFactor, codeAt, createAccount, givePasskey } from '../../../support/data/accounts.ts';
-import { auditEventsOf } from '../../../support/data/actors.ts';
+import { listAuditEventsOf } from '../../../support/data/actors.ts';
 import { PUBLIC_URL as publicUrl } from '../../../support/providers/companies.ts';
 import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers/requirement.ts';
 
 // The administrator who signs in without the identity provider in an emergency.
 
 const { dashboard, secure, smtp, db, newBrowser, secureBrowser, withPassword, ...requirement } = await useRequirement();
-const { company, required, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
+const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
 
 /** A browser with a session by password and the code of the second factor. */
 async function withCode({ email }: { readonly email: string }, uri: string): Promise<Browser> {
@@ -20,7 +20,7 @@ async function withCode({ email }: { readonly email: string }, uri: string): Pro
 }
 
 test('the break-glass administrator signs in with password and code, which is mailed to all administrators and recorded', async () => {
-  const { administrator, breakGlass, uri } = await required();
+  const { administrator, breakGlass, uri } = await requiringCompany();
   const browser = newBrowser();
   expect((await withPassword(browser, breakGlass.email)).headers['location']).toMatch(/second-factor/);
   expect(await isIn(browser)).toBe(false);
@@ -33,7 +33,7 @@ test('the break-glass administrator signs in with password and code, which is ma
   );
   expect([to, smtp.mails.length]).toEqual([[1, 1], 2]);
   expect(smtp.mails[0]).toContain('Berta signed in to Test on Charter with a password');
-  const events = await auditEventsOf(db, administrator);
+  const events = await listAuditEventsOf(db, administrator);
   expect(events.filter(({ action }) => action === 'user.break_glass_used')).toMatchObject([
     { actorUserId: breakGlass.userId },
   ]);
@@ -67,7 +67,7 @@ test('the page promises a mail about the break-glass administrator only where th
 });
 
 test('the passkey of the break-glass administrator signs in, is recorded and mailed', async () => {
-  const { breakGlass, uri, browser } = await required();
+  const { breakGlass, uri, browser } = await requiringCompany();
   const own = await withCode(breakGlass, uri);
   const authenticator = await addPasskeyTo(secureBrowser(own), SECURE_URL);
   await dashboard.outbox.settle();
@@ -75,7 +75,7 @@ test('the passkey of the break-glass administrator signs in, is recorded and mai
   expect((await signInWithPasskey(secureBrowser(), authenticator)).status).toBe(303);
   await secure.outbox.settle();
   expect(smtp.mails.slice(before).join()).toContain('Berta signed in to Test on Charter with a passkey');
-  const used = (await auditEventsOf(db, breakGlass)).filter(({ action }) => action === 'user.break_glass_used');
+  const used = (await listAuditEventsOf(db, breakGlass)).filter(({ action }) => action === 'user.break_glass_used');
   expect(used).toHaveLength(2);
   expect(await isIn(browser)).toBe(true);
 });
@@ -101,7 +101,7 @@ test('a break-glass administrator without a second factor signs in by passkey al
 });
 
 test('while single sign-on is required, the break-glass administrator cannot be demoted, deactivated or lose a factor', async () => {
-  const { browser, breakGlass, uri } = await required();
+  const { browser, breakGlass, uri } = await requiringCompany();
   const user = `/people/users/${breakGlass.userId}`;
   for (const [path, fields, action] of [
     [user, { role: 'member' }, `${user}/role`],

@@ -6,7 +6,7 @@ import { type Browser, expectToSay, type Page, wordsOf } from '../../../support/
 import { browserOf } from '../../../support/dashboard/dashboard-server.ts';
 import { addPasskeyTo, optionsFrom, sendCredential } from '../../../support/dashboard/passkeys.ts';
 import { addSecondFactor, PASSWORD } from '../../../support/data/accounts.ts';
-import { auditEventsOf } from '../../../support/data/actors.ts';
+import { listAuditEventsOf } from '../../../support/data/actors.ts';
 import { beginWith, type Company, connect, useCompanies } from '../../../support/providers/companies.ts';
 
 const ORIGIN = 'https://charter.example.org';
@@ -134,7 +134,7 @@ test('somebody without a password confirms the account with the passkey, which i
   expect([confirmed.status, confirmed.headers['location'], await isIn(browser)]).toEqual([303, '/profile', true]);
   expect((await browser.get('/profile/passkeys/new')).status).toBe(200);
   expect(await linksOf(email)).toBe(1);
-  const linked = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sso_linked');
+  const linked = (await listAuditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sso_linked');
   expect(linked).toHaveLength(2);
   expect((await signIn(newBrowser(), email)).headers['location']).toBe('/profile');
 });
@@ -174,7 +174,7 @@ test('no other passkey confirms it, no forged or repeated signature, and none fr
     expectToSay(refused, 422, 'The passkey was not accepted.');
   }
   expect([await linksOf(email), await isIn(browser)]).toEqual([0, false]);
-  const failed = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');
+  const failed = (await listAuditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');
   expect(failed.map(({ detail }) => detail)).toContainEqual({
     step: 'confirmation for single sign-on',
     why: 'the passkey did not sign what Charter asked for',

@@ -1,7 +1,14 @@
 import { OrganizationScope } from '../../../../src/domain/organizations/organization-scope.ts';
 import { orThrow } from '../../../../src/service/outcome.ts';
 import { createLink } from '../../../../src/service/people/access-links.ts';
-import { type Browser, expectToSay, filled, keysIn, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
+import {
+  type Browser,
+  expectToSay,
+  fillForm,
+  keysIn,
+  type Page,
+  wordsOf,
+} from '../../../support/dashboard/dashboard.ts';
 import { browserOf } from '../../../support/dashboard/dashboard-server.ts';
 import { formsOf } from '../../../support/dashboard/forms.ts';
 import { giveProof } from '../../../support/dashboard/proof.ts';
@@ -53,12 +60,12 @@ async function proofUrl(browser: Browser, page?: Page): Promise<string> {
   const asked = page ?? (await create(browser));
   expect([asked.status, keysIn(asked)]).toEqual([403, []]);
   const { action, fields } = waitingForm(asked, '/profile/proof/provider');
-  return urlIn(await browser.post(action, filled({ action, fields }))) ?? '';
+  return urlIn(await browser.post(action, fillForm({ action, fields }))) ?? '';
 }
 
 /** Sends the form that has waited. */
 const goOn = (browser: Browser, page: Page, action = '/profile/api-keys') =>
-  browser.post(action, filled(waitingForm(page, action)));
+  browser.post(action, fillForm(waitingForm(page, action)));
 
 async function keyNames(email: string): Promise<string[]> {
   return (await db.prisma.apiKey.findMany({ where: { user: { email } } })).map(({ name }) => name);
@@ -197,7 +204,7 @@ test('the form that was sent is kept if the provider cannot be reached, and cont
   const browser = await browserOf(dashboard, account);
   await ageProofs(db, account);
   const { action, fields } = waitingForm(await create(browser), '/profile/proof/provider');
-  const failed = await browser.post(action, filled({ action, fields }));
+  const failed = await browser.post(action, fillForm({ action, fields }));
   expectToSay(failed, 503, 'does not answer');
   const again = await goOn(browser, failed);
   // No wrong password is counted.

@@ -6,20 +6,20 @@ import { expectToSay, isIn, type Page, wordsOf } from '../../../support/dashboar
 import { formsOf } from '../../../support/dashboard/forms.ts';
 import { addPasskeyTo, signInWithPasskey } from '../../../support/dashboard/passkeys.ts';
 import { addSecondFactor, codeAt, createAccount, newAuditSource, PASSWORD } from '../../../support/data/accounts.ts';
-import { auditEventsOf, giveKey } from '../../../support/data/actors.ts';
+import { giveKey, listAuditEventsOf } from '../../../support/data/actors.ts';
 import { beginAtTile, PUBLIC_URL as publicUrl, urlIn } from '../../../support/providers/companies.ts';
 import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers/requirement.ts';
 
 const { dashboard, smtp, db, provider, newBrowser, secureBrowser, withPassword, ...requirement } =
   await useRequirement();
-const { company, required, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
+const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
 
 /** The link of the page that says that single sign-on is required. */
 const continueUrlIn = ({ text }: Page) =>
   (/<a class="button" href="([^"]*)">Continue with single sign-on</.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
 
 test('no wrong password says that single sign-on is required, so nobody learns which e-mails have an account', async () => {
-  const { administrator, member, breakGlass, domain } = await required();
+  const { administrator, member, breakGlass, domain } = await requiringCompany();
   const told = [];
   for (const email of [member.email, breakGlass.email, `nobody@${domain}`]) {
     const page = await newBrowser().submit('/sign-in?with=password', { email, password: 'a wrong one' }, '/sign-in');
@@ -31,7 +31,7 @@ test('no wrong password says that single sign-on is required, so nobody learns w
 });
 
 test('a right password signs nobody in, and its page leads to the provider and on', async () => {
-  const { administrator, member, person } = await required();
+  const { administrator, member, person } = await requiringCompany();
   const browser = newBrowser();
   const path = '/sign-in?with=password&next=/profile/api-keys';
   const refused = await browser.submit(path, { email: member.email, password: PASSWORD }, '/sign-in');
@@ -58,7 +58,7 @@ test('an administrator who removes the connection in a session by it is told bef
 });
 
 test('the pages name no password that nobody can use', async () => {
-  const { browser, member, breakGlass } = await required();
+  const { browser, member, breakGlass } = await requiringCompany();
   const invitation = wordsOf(await browser.get('/people/users/invite'));
   expect(invitation).toContain('They get a link with which they sign in at your identity provider.');
   expect(invitation).not.toContain('password');
@@ -98,7 +98,7 @@ test('a session that waited for the code when single sign-on was required opens 
 });
 
 test('a reset link leads to the provider, and sets no password', async () => {
-  const { member, person } = await required();
+  const { member, person } = await requiringCompany();
   smtp.mails.length = 0;
   const request = { email: member.email, auditSource: newAuditSource(), now: dashboard.now() };
   await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
@@ -133,7 +133,7 @@ test('a link leads to the provider of its organization, even if another one has 
 });
 
 test('an invitation to an e-mail of no verified domain is refused with a remedy, because its link would lead nowhere', async () => {
-  const { browser, domain } = await required();
+  const { browser, domain } = await requiringCompany();
   const path = '/people/users/invite';
   const refused = await browser.submit(path, { name: 'Ida', email: 'ida@other.example', role: 'member' });
   expectToSay(refused, 422, `must be of a verified domain (${domain}), because your organization requires single`);
@@ -145,7 +145,7 @@ test('an invitation to an e-mail of no verified domain is refused with a remedy,
 
 test('nobody sets up a password or a second factor from a session by single sign-on', async () => {
   // The attack: a session that the provider cannot end.
-  const { browser } = await required();
+  const { browser } = await requiringCompany();
   const change = { password: 'another long enough password' };
   const form_token = await browser.formToken();
   for (const path of ['/profile/password', '/profile/second-factor']) {
@@ -191,7 +191,7 @@ test('the page that requires single sign-on names the people whom it shuts out',
 
 test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {
   // The attack: the provider has ended the account of a person, whose passkey still works.
-  const { browser: own, administrator } = await required();
+  const { browser: own, administrator } = await requiringCompany();
   const browser = secureBrowser(own);
   const authenticator = await addPasskeyTo(browser, SECURE_URL);
   const profile = wordsOf(await browser.get('/profile'));
@@ -217,7 +217,7 @@ test('single sign-on can be required only from a session by single sign-on', asy
 });
 
 test('while single sign-on is required, its connection and domains cannot be changed', async () => {
-  const { browser, domain } = await required();
+  const { browser, domain } = await requiringCompany();
   expect((await browser.submit(`${SETTINGS}/connection/remove`)).status).toBe(409);
   const form = await browser.form(SETTINGS, `${SETTINGS}/domains/remove`);
   const fields = { ...Object.fromEntries(form.fields), domain };
@@ -228,7 +228,7 @@ test('while single sign-on is required, its connection and domains cannot be cha
 });
 
 test('an administrator, or an operator, stops requiring single sign-on, and then passwords work again', async () => {
-  const { browser, member, scope, breakGlass, administrator } = await required();
+  const { browser, member, scope, breakGlass, administrator } = await requiringCompany();
   await browser.submit(SETTINGS, {}, `${SETTINGS}/allow-passwords`);
   expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
   await requireSingleSignOn(browser, breakGlass);
@@ -236,7 +236,7 @@ test('an administrator, or an operator, stops requiring single sign-on, and then
   await allowPasswords(db, scope.organizationId);
   expect((await withPassword(newBrowser(), member.email)).status).toBe(303);
   await expect(allowPasswords(db, scope.organizationId)).rejects.toThrow('Single sign-on is not required.');
-  const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
+  const actions = (await listAuditEventsOf(db, administrator)).map(({ action }) => action);
   expect(actions.filter((action) => /^sso\.(no_longer_)?required$/.test(action))).toEqual([
     'sso.required',
     'sso.no_longer_required',

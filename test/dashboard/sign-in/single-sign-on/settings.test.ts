@@ -5,7 +5,7 @@ import type { ProviderClient } from '../../../../src/service/sign-in/single-sign
 import { Browser, expectToSay, type Fields, wordsOf } from '../../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
 import { createAccount, givePasskey } from '../../../support/data/accounts.ts';
-import { auditEventsOf, createScope } from '../../../support/data/actors.ts';
+import { createScope, listAuditEventsOf } from '../../../support/data/actors.ts';
 import { LOCAL } from '../../../support/data/webhooks.ts';
 import { beginWith, connect, PUBLIC_URL } from '../../../support/providers/companies.ts';
 import { startIdentityProvider, useIdentityProvider } from '../../../support/providers/identity-provider.ts';
@@ -109,7 +109,9 @@ test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider 
     // Both forms are the same issuer, so the stored secret is used, and nothing changes.
     expect((await connectTo(other, browser, { issuer: typed, client_secret: '' })).status).toBe(303);
     expect(await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } })).toEqual(stored);
-    expect((await auditEventsOf(db, actor)).filter(({ action }) => action === 'sso.connection_saved')).toHaveLength(1);
+    expect((await listAuditEventsOf(db, actor)).filter(({ action }) => action === 'sso.connection_saved')).toHaveLength(
+      1,
+    );
     const email = `new@${crypto.randomUUID()}.example`;
     await connect(db, actor, { provider: other, domain: email.split('@')[1] ?? '', rules: { newPeople: 'viewer' } });
     const guest = new Browser(dashboard.url);
@@ -175,7 +177,7 @@ test('the secret is shown nowhere again, and stored encrypted', async () => {
   const { organizationId } = actor.scope;
   const row = await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } });
   expect(Buffer.from(row.clientSecret).toString('latin1')).not.toContain(provider.clientSecret);
-  const events = await auditEventsOf(db, actor);
+  const events = await listAuditEventsOf(db, actor);
   expect(events.at(-1)).toMatchObject({
     action: 'sso.connection_saved',
     detail: { issuer: provider.issuer, 'client ID': 'charter', 'client secret': 'new' },
@@ -290,7 +292,7 @@ describe('a domain', () => {
     names.records.set(name, ['v=spf1 -all', value]);
     expect((await check()).headers['location']).toBe(`${SETTINGS}?done=verified`);
     expect(wordsOf(await browser.get(SETTINGS))).toContain('verified.example Verified');
-    const events = await auditEventsOf(db, actor);
+    const events = await listAuditEventsOf(db, actor);
     expect(events.map(({ action }) => action)).toEqual(['sso.domain_added', 'sso.domain_verified']);
   });
 
@@ -399,7 +401,7 @@ describe('roles', () => {
     );
     const page = await browser.get(SETTINGS);
     expect(page.text).toContain('A = B = viewer\nLeads = manager</textarea>');
-    expect((await auditEventsOf(db, actor)).at(-1)).toMatchObject({
+    expect((await listAuditEventsOf(db, actor)).at(-1)).toMatchObject({
       action: 'sso.rules_changed',
       detail: {
         'new people': 'no account -> member',

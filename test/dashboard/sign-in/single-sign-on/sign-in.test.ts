@@ -2,7 +2,7 @@ import { deleteExpired } from '../../../../src/observability/housekeeping.ts';
 import { type Browser, type Page, wordsOf } from '../../../support/dashboard/dashboard.ts';
 import { confirmationOf, giveProof } from '../../../support/dashboard/proof.ts';
 import { createAccount, PASSWORD } from '../../../support/data/accounts.ts';
-import { auditEventsOf, createActor } from '../../../support/data/actors.ts';
+import { createActor, listAuditEventsOf } from '../../../support/data/actors.ts';
 import { giveIntegration } from '../../../support/data/integrations.ts';
 import { recordStatements } from '../../../support/postgres/statements.ts';
 import { beginAtTile, beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
@@ -96,7 +96,7 @@ test('a person is linked once, and is found by the subject from then on', async 
   // The provider first sends no e-mail, and then another one.
   for (const email of [undefined, 'changed@elsewhere.example'])
     expect((await signIn(again, administrator.email, { email }, 'subject-1')).headers['location']).toBe('/profile');
-  const events = await auditEventsOf(db, administrator);
+  const events = await listAuditEventsOf(db, administrator);
   expect(events.filter(({ action }) => action === 'user.sso_linked')).toHaveLength(1);
   expect(events.filter(({ action }) => action === 'user.signed_in').map(({ detail }) => detail)).toEqual(
     Array.from({ length: 3 }, () => ({ by: 'single sign-on' })),
@@ -116,7 +116,7 @@ describe('new people', () => {
     const browser = newBrowser();
     expect((await signIn(browser, email, { name: 'Nele Neu' })).headers['location']).toBe('/profile');
     expect(await userOf(email)).toMatchObject({ role: newPeople, name: 'Nele Neu', passwordHash: null });
-    const actions = (await auditEventsOf(db, administrator)).map(({ action }) => action);
+    const actions = (await listAuditEventsOf(db, administrator)).map(({ action }) => action);
     expect(actions).toContain('user.created_by_sso');
     expect(wordsOf(await browser.get('/profile'))).toContain('Nele Neu');
   });
@@ -155,7 +155,7 @@ describe('groups', () => {
       roles.push((await userOf(email)).role);
     }
     expect(roles).toEqual(['viewer', 'manager', 'member', 'manager', 'viewer', 'viewer']);
-    const changes = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.role_changed');
+    const changes = (await listAuditEventsOf(db, administrator)).filter(({ action }) => action === 'user.role_changed');
     expect(changes[0]?.detail).toEqual({ before: 'viewer', after: 'manager', by: 'single sign-on' });
   });
 
@@ -215,7 +215,7 @@ test('the audit log says which e-mail the provider gave for somebody who is not 
   const foreign = `mei@${crypto.randomUUID()}.example`;
   const refused = await signIn(newBrowser(), administrator.email, { email: foreign }, 'mei-7');
   expect([refused.status, refused.text.includes(foreign)]).toEqual([403, false]);
-  const failed = (await auditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');
+  const failed = (await listAuditEventsOf(db, administrator)).filter(({ action }) => action === 'user.sign_in_failed');
   expect(failed).toMatchObject([{ detail: { why: 'foreign-domain', email: foreign } }]);
 });
 

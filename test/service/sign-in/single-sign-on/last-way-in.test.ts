@@ -7,7 +7,7 @@ import { unlinkUser } from '../../../../src/service/sign-in/single-sign-on/enfor
 import { removeConnection } from '../../../../src/service/sign-in/single-sign-on/settings.ts';
 import { removePasskey } from '../../../../src/service/sign-in-settings/passkeys.ts';
 import { createAccount, givePasskey, linkDirectly, openSession } from '../../../support/data/accounts.ts';
-import { auditEventsOf, codeOf, outcomeOf } from '../../../support/data/actors.ts';
+import { codeOf, listAuditEventsOf, outcomeOf } from '../../../support/data/actors.ts';
 import { useSharedDatabase } from '../../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
@@ -52,7 +52,7 @@ test('an unlinking is recorded as that of who did it', async () => {
   const { administrator, other } = await administrators();
   await linkDirectly(db, other);
   orThrow(await unlinkUser(db, administrator, { userId: other.userId }));
-  const events = await auditEventsOf(db, administrator);
+  const events = await listAuditEventsOf(db, administrator);
   expect(events.map(({ action, actorUserId, targetUserId }) => [action, actorUserId, targetUserId])).toEqual([
     ['user.sso_unlinked', administrator.userId, other.userId],
   ]);
