@@ -3,9 +3,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
+import { type CheckMigration, type ColumnCheck, migrationsOfCheck, nameOfCheck } from './check-migrations.ts';
 import { messageOf, runMain } from './command-line.ts';
 import { longLocksOf } from './migration-locks.ts';
 import { nextMigrationTime } from './next-migration-time.ts';
@@ -15,40 +17,69 @@ const HELP = `npm run migration -- --name add_something   writes the next migrat
 npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ, or if a migration
                                             would lock a large table for long
 
-Edit prisma/schema.prisma first. Review the written file, and add by hand what Prisma cannot express (collations, checks,
-partial and trigram indexes). Never edit a migration that a database may have applied: write a new one.
+  --check-of TABLE.COLUMN   with --name: also writes the CHECK of a column, in as many migrations as let requests go on: one to
+                            add it, one to validate it, and one that drops the CHECK that it replaces
+  --condition SQL           its condition, such as 'char_length("name") >= 2'; without it, the CHECK is dropped
+
+Edit prisma/schema.prisma first. Review the written files, and add by hand what Prisma cannot express (collations, partial
+and trigram indexes). Never edit a migration that a database may have applied: write a new one.
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 /** The migrations up to this one were written before the check of their locks, and are never edited. */
 const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
-await runMain({ name: { type: 'string' }, check: { type: 'boolean', default: false } }, HELP, main);
+const OPTIONS = {
+  name: { type: 'string' },
+  check: { type: 'boolean', default: false },
+  'check-of': { type: 'string' },
+  condition: { type: 'string' },
+} as const;
+type Options = {
+  readonly check: boolean;
+  readonly name?: string | undefined;
+  readonly 'check-of'?: string | undefined;
+  readonly condition?: string | undefined;
+};
 
-async function main({ check, name }: { check: boolean; name?: string | undefined }): Promise<number> {
+await runMain(OPTIONS, HELP, main);
+
+async function main({ check, name, 'check-of': place, condition }: Options): Promise<number> {
   requireOneOption(check, name);
+  const columnCheck = parseCheck(name, place, condition);
   const locks = await describeLongLocks();
   if (check && locks !== '') {
     console.error(locks);
     return 1;
   }
-  const sql = await findChange().catch((error: unknown) => {
+  const migrations = await findChanges(columnCheck).catch((error: unknown) => {
     // The engine's errors about the schema end with a stack trace of its own.
     throw new Error(messageOf(error).replace(/\n +0: [\s\S]*$/, ''));
   });
-  if (sql === null) {
+  const [first] = migrations;
+  if (first === undefined) {
     console.log('The schema and the migrations agree. There is nothing to write.');
     return 0;
   }
   if (name === undefined) {
     console.error(
-      `prisma/schema.prisma and prisma/migrations disagree. This SQL is missing:\n\n${sql}\nWrite the migration: npm run migration -- --name add_something`,
+      `prisma/schema.prisma and prisma/migrations disagree. This SQL is missing:\n\n${first.sql}\nWrite the migration: npm run migration -- --name add_something`,
     );
     return 1;
   }
-  const file = relative(process.cwd(), await write(name, sql));
-  console.log(`Written: ${file}\nReview it before you commit it.\n${await describeLongLocks()}`);
+  for (const { ending, sql } of migrations)
+    console.log(`Written: ${relative(process.cwd(), await write(`${name}${ending}`, sql))}`);
+  console.log(`Review before you commit.\n${await describeLongLocks()}`);
   return 0;
+}
+
+/** Returns `null` if no check is to be written. */
+function parseCheck(name: string | undefined, place = '', condition: string | null = null): ColumnCheck | null {
+  if (place === '' && condition === null) return null;
+  const [, table, column] = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/.exec(place) ?? [];
+  if (name === undefined || table === undefined || column === undefined)
+    throw new Error(`Specify the column together with --name, such as --check-of parent_programs.name.\n\n${HELP}`);
+  return { table, column, condition };
 }
 
 function requireOneOption(check: boolean, name: string | undefined): void {
@@ -71,16 +102,44 @@ async function describeLongLocks(): Promise<string> {
   return `Requests would wait while these statements lock a large table:\n\n${lines.join('\n')}`;
 }
 
-/** The SQL that the migrations lack; null if they agree with the schema. */
-async function findChange(): Promise<string | null> {
+/** The migrations that are missing: none if the others agree with the schema, and no check is to be written. */
+async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMigration[]> {
   // Takes a second or two. An interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
   const postgres = await startTemporaryPostgres();
   try {
     await migrate(postgres.url);
-    return await diff(postgres.url);
+    const sql = await diff(postgres.url);
+    const changes = sql === null ? [] : [{ ending: '', sql: sql.endsWith('\n') ? sql : `${sql}\n` }];
+    return check === null ? changes : await withCheck(postgres.url, changes[0]?.sql ?? '', check);
   } finally {
     await postgres.end();
+  }
+}
+
+/** Adds the migrations of the check to the change of the schema. Tries all of them, so that a mistake in the condition is found. */
+async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly CheckMigration[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    if (change !== '') await client.query(change);
+    const name = nameOfCheck(check);
+    const { rowCount } = await client.query(`select from pg_constraint where contype = 'c' and conname = $1`, [name]);
+    const isTableNew = change.includes(`CREATE TABLE "${check.table}"`);
+    const exists = rowCount !== 0;
+    if (check.condition === null && !exists)
+      throw new Error(`There is no constraint "${name}" to drop. Add --condition SQL.`);
+    const [first, ...later] = migrationsOfCheck(check, { exists, isTableNew });
+    const migrations = [{ ending: '', sql: `${change === '' ? '' : `${change}\n`}${first?.sql ?? ''}` }, ...later];
+    for (const sql of [first?.sql ?? '', ...later.map((each) => each.sql)])
+      await client.query(sql).catch((error: unknown) => {
+        throw new Error(
+          `PostgreSQL refuses the check of ${check.table}.${check.column}: ${messageOf(error)}. Correct --condition.`,
+        );
+      });
+    return migrations;
+  } finally {
+    await client.end();
   }
 }
 
@@ -104,6 +163,6 @@ async function write(name: string, sql: string): Promise<string> {
   const dir = join(MIGRATIONS_DIR, `${await nextMigrationTime()}_${name}`);
   await mkdir(dir);
   const file = join(dir, 'migration.sql');
-  await writeFile(file, sql.endsWith('\n') ? sql : `${sql}\n`);
+  await writeFile(file, sql);
   return file;
 }

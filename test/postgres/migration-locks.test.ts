@@ -1,3 +1,4 @@
+import { migrationsOfCheck } from '../../scripts/check-migrations.ts';
 import { longLocksOf } from '../../scripts/migration-locks.ts';
 
 test.each([
@@ -34,6 +35,18 @@ test('constraints are validated in a migration of their own', () => {
   const validate = 'ALTER TABLE "a" VALIDATE CONSTRAINT "c";';
   expect([longLocksOf(add), longLocksOf(validate)]).toEqual([[], []]);
   expect(longLocksOf(`${add}\n${validate}`)).toHaveLength(1);
+});
+
+test.each([
+  { exists: false, isTableNew: true, count: 1 },
+  { exists: false, isTableNew: false, count: 2 },
+  { exists: true, isTableNew: false, count: 3 },
+])('the written migrations of a check lock no large table for long: %j', ({ count, ...state }) => {
+  const check = { table: 'branches', column: 'code', condition: `"code" <> ''` };
+  const written = migrationsOfCheck(check, state).map(({ sql }) => sql);
+  expect(written).toHaveLength(count);
+  if (!state.isTableNew) expect(written.flatMap((sql) => longLocksOf(sql))).toEqual([]);
+  expect(migrationsOfCheck({ ...check, condition: null }, state)).toHaveLength(1);
 });
 
 test.each([
