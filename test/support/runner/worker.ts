@@ -90,6 +90,8 @@ async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void
 const unhandled = new Map<Promise<unknown>, unknown>();
 let failNow: ((error: unknown) => void) | undefined;
 // A test may start several operations that should fail, and examine them one after another.
+// The runner was killed, and stops no worker any more.
+process.on('disconnect', () => process.exit(1));
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
 process.on('uncaughtException', (error) => {
