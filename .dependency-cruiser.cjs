@@ -3,8 +3,8 @@ const room = (name) => `^src/${name}/`;
 /** Counters, distributions and spans: what every room may measure with. They import nothing. */
 const INSTRUMENTS = '^src/observability/instruments/';
 const OPEN_TELEMETRY = '^src/observability/open-telemetry\\.ts$';
-/** The rooms of single sign-on, on every floor. */
-const SINGLE_SIGN_ON = '/single-sign-on(/|\\.ts$|-commands\\.ts$)';
+/** The folders and files of single sign-on, and of its tests. */
+const SINGLE_SIGN_ON = '/single-sign-on(/|[-.a-z]*\\.ts$)|^test/support/providers/';
 
 module.exports = {
   forbidden: [
@@ -159,7 +159,7 @@ module.exports = {
       comment: 'Only its places of registration know it: CONTRIBUTING, "To take a subject out".',
       severity: 'error',
       from: {
-        path: '^(src|scripts|prisma)/',
+        path: '^(src|scripts|prisma|test)/',
         pathNot: [SINGLE_SIGN_ON, '^src/(service|dashboard)/sign-in/ways\\.ts$', '^scripts/admin/commands\\.ts$'],
       },
       to: { path: SINGLE_SIGN_ON },
