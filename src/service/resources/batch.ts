@@ -34,20 +34,20 @@ import {
   writerOf,
 } from './writing.ts';
 
-/** Makes the changes in their order. Each has the result that it would have by itself. */
+/** Makes the changes in order. Each change has the result that it would have if it were sent alone. */
 async function changeRows<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
   batch: Batch<Row>,
 ): Promise<ChangeResult<Row>[]> {
   const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
-  // Such creations are one statement, which is a transaction by itself.
+  // Creations that do not depend on rows are one SQL statement, which needs no explicit transaction.
   return dependsOnRows(table, soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
 }
 
 export type BatchOnce<Row extends Stored> = Batch<Row> &
   Repeatable & {
-    /** Returns the body of the response, which is kept: a repeated request gets it again. */
+    /** Returns the body of the response. The body is stored, and a repeated request gets it again. */
     readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
   };
 
@@ -67,7 +67,7 @@ export async function changeRowsOnce<Row extends Stored>(
   );
 }
 
-/** Creates the row with the client's own id, or replaces its content. */
+/** Creates the row with the client's own id, or replaces the content of that row. */
 export async function upsertRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -89,11 +89,14 @@ export type Conditional<Current> = {
 
 export type Change<Row extends Stored> =
   | { readonly kind: 'create'; readonly content: GivenContent<Row> }
-  /** Creates the row with this value of `ownId`, or replaces its content. The precondition gets `null` if there is no such row. */
+  /**
+   * Creates the row with this value of `ownId`, or replaces the content of that row. The precondition gets `null` if there is no
+   * such row.
+   */
   | ({ readonly kind: 'upsert'; readonly content: GivenContent<Row> } & Conditional<Row | null>)
   | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
   | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
-  /** The change was refused before, because it is not valid by itself. */
+  /** A change that was refused earlier, because it is invalid whatever rows exist. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 export type ChangeResult<Row> =
@@ -103,7 +106,7 @@ export type ChangeResult<Row> =
 
 export type Batch<Row extends Stored> = {
   readonly changes: readonly Change<Row>[];
-  /** Makes all changes or none: throws a RefusedChangesError if one is refused. */
+  /** Whether all changes are made or none. If one is refused, the batch then throws a RefusedChangesError. */
   readonly isAtomic: boolean;
 };
 
@@ -112,7 +115,7 @@ function dependsOnRows<Row extends Stored>({ references }: Table<Row>, { ids, un
   return references !== undefined || ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
 
-/** The rows on which the results of the changes depend. */
+/** Returns the ids and the unique values of the rows on which the results of the changes depend. */
 function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
   const ids = new Set<string>();
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
@@ -137,42 +140,45 @@ function valuesOf(fields: readonly string[] = [], content: object): [string, str
   });
 }
 
-/** A row that is stored or, if `pending` is not null, that the next statements write. `row` is the stored one, if there is one. */
+/**
+ * A row that is stored or, if `pending` is not `null`, will be written by the next SQL statements. `row` is the stored row, if
+ * there is one.
+ */
 type Entry<Row extends Stored> = {
   readonly id: string;
   row: Row | null;
   pending: ContentOf<Row> | null;
-  /** The place of the change that creates the row; `null` if the row existed before. */
+  /** The index in the batch of the change that created the row; `null` if the row existed before. */
   readonly createdBy: number | null;
-  /** The place of the change that is pending, or that was made last. */
+  /** The index in the batch of the pending change or, if there is none, of the last change. */
   place: number;
 };
 
 /**
- * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every other write does, so
- * the rows that it has read stay as they are. Each change is decided in memory, in order. The writes are collected, and one
- * statement makes all of a kind: first the deletions, then the updates, then the insertions. Their events are in the order of the
- * changes all the same. The pending writes are made early for a change of a row among them, and for a change to a unique value
- * that one of them gives up.
+ * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every write does, so that no
+ * other transaction changes the rows that it has read. The result of each change is determined in memory, in order. The writes
+ * are collected, and made by one SQL statement for each kind: deletions first, then updates, then insertions. Their events are
+ * nevertheless in the order of the changes. The pending writes are made earlier if a later change concerns one of their rows, or
+ * needs a unique value that one of them releases.
  */
 class Changing<Row extends Stored> {
   readonly #tx: Transaction;
   readonly #context: WriteContext;
   readonly #table: Table<Row>;
   #isAtomic = false;
-  /** The place of the present change in the batch. */
+  /** The index of the current change in the batch. */
   #place = 0;
   readonly #byId = new Map<string, Entry<Row>>();
-  /** The rows that have a unique value, by field and value. */
+  /** The row that has each unique value, by field and value. */
   readonly #holders = new Map<string, Map<string, Entry<Row>>>();
-  /** Unique values that a pending update gives up. */
+  /** The unique values that a pending update releases, by field. */
   readonly #released = new Map<string, Set<string>>();
   /** The ids of rows to which the changes may refer, by field. */
   readonly #referred = new Map<string, ReadonlySet<string>>();
   #inserted: Entry<Row>[] = [];
   #updated: Entry<Row>[] = [];
   #deleted: ChangedRow[] = [];
-  /** Each function sets the result of a change once its row is written. */
+  /** Functions that set the result of a change. They are called once its row is written. */
   #settle: (() => void)[] = [];
 
   constructor(tx: Transaction, context: WriteContext, table: Table<Row>) {
@@ -209,7 +215,7 @@ class Changing<Row extends Stored> {
 
   async #read(changes: readonly Change<Row>[]): Promise<void> {
     const sought = soughtBy(this.#table, changes);
-    // An insertion alone locks the organization itself.
+    // A batch of insertions only needs no lock here, because the INSERT statement locks the organization itself.
     if (!dependsOnRows(this.#table, sought)) return;
     const { scope } = this.#context.caller;
     const writer = writerOf(this.#context, this.#table);
@@ -226,7 +232,7 @@ class Changing<Row extends Stored> {
     return requireAccepted(this.#context, this.#table, checked);
   }
 
-  /** Throws if the change is refused. */
+  /** Determines the result of the change and passes it to `settle`. Throws if the change is refused. */
   async #decide(change: Change<Row>, settle: (outcome: ChangeResult<Row>) => void): Promise<void> {
     switch (change.kind) {
       case 'refused':
@@ -239,7 +245,7 @@ class Changing<Row extends Stored> {
         const row = entry?.row ?? null;
         change.precondition(row);
         if (entry === undefined || row === null) return this.#insert(content, settle);
-        // The omitted fields get their defaults, too: a PUT replaces all of the content.
+        // Omitted fields get their default values, because a PUT replaces the whole content.
         return this.#update(entry, replacedContentOf(this.#table, { row, given: change.content }), settle);
       }
       case 'update': {
@@ -264,7 +270,7 @@ class Changing<Row extends Stored> {
     return this.#holders.get(ownId)?.get(String(content[ownId]));
   }
 
-  /** Writes the entry if it is pending, so that its row is as of this point of the batch. */
+  /** Returns the entry with the row that it has at this point of the batch. If the entry is pending, writes it first. */
   async #current(entry: Entry<Row> | undefined): Promise<Entry<Row> | undefined> {
     if (entry?.pending) await this.#write();
     return entry;
@@ -292,7 +298,8 @@ class Changing<Row extends Stored> {
     settle: (outcome: ChangeResult<Row>) => void,
   ): Promise<void> {
     if (!hasRow(entry)) throw new Error('A row was not written before its next change.');
-    // Without a write, `updated_at` stays, so that clients that sync by `updated_since` do not fetch the row again.
+    // Nothing is written, so that `updated_at` stays the same and clients that sync by `updated_since` do not fetch the row
+    // again.
     if (isSameContent(this.#table, entry.row, content)) return settle({ kind: 'updated', row: entry.row });
     this.#requireFree(entry, content);
     this.#requireReferred(content, entry.row);
@@ -311,7 +318,8 @@ class Changing<Row extends Stored> {
     for (const [field, value] of valuesOf(this.#table.unique, content)) {
       const holder = this.#holders.get(field)?.get(value);
       if (holder === undefined || holder === entry) continue;
-      // An atomic batch creates no rows if it is refused, so the row has no id that could be named.
+      // If an atomic batch is refused, it creates no rows. So if this batch created the row, the error names the change, not an
+      // id.
       if (this.#isAtomic && holder.createdBy !== null) throw batchConflictOf(field, { value, place: holder.createdBy });
       throw takenError(this.#table, { field, value, id: holder.id });
     }
@@ -333,7 +341,7 @@ class Changing<Row extends Stored> {
     for (const [field, value] of valuesOf(this.#table.unique, content)) this.#holders.get(field)?.delete(value);
   }
 
-  /** Writes the pending changes by one statement for each kind. */
+  /** Makes the pending changes, by one SQL statement for each kind. */
   async #write(): Promise<void> {
     const { scope } = this.#context.caller;
     const [tx, table, writer] = [this.#tx, this.#table, writerOf(this.#context, this.#table)];

@@ -12,17 +12,17 @@ import { type EventList, findEvent, listEvents } from '../../store/resources/eve
 import type { Database } from '../../store/sql/database.ts';
 import { requirePermission } from '../authenticate.ts';
 
-/** The key that reads events. */
+/** The part of the caller that reading events needs. */
 type Reader = Pick<Caller, 'scope' | 'permissions'>;
 
 export type FeedQuery = {
-  /** The position that the cursor of an earlier page holds; `null` for the first page. */
+  /** The position in the cursor of an earlier page; `null` for the first page. */
   readonly after: Buffer | null;
-  /** The first page begins with the events of this time, or with the oldest kept event if it is omitted. */
+  /** The time at which the first page begins. If it is `undefined`, the page begins with the oldest event that is kept. */
   readonly since: Date | undefined;
-  /** Every type that the key may read if it is `undefined`. */
+  /** The type of the events to read. If it is `undefined`, events of every type that the key may read. */
   readonly type: string | undefined;
-  /** 1 to 100. */
+  /** The most events on a page, from 1 to 100. */
   readonly limit: number;
 };
 
@@ -30,18 +30,18 @@ export type FeedPage = {
   readonly events: EventList['events'];
   readonly version: string;
   /**
-   * Where the next page starts: after the last event of this page or, at the end of the feed, after all that exist now, but not
-   * before `since`.
+   * The position where the next page starts: after the last event of this page or, at the end of the feed, after all present
+   * events, but not before `since`.
    */
   readonly position: Buffer;
-  /** Whether there are more events now. */
+  /** Whether the feed already has events after this page. */
   readonly hasMore: boolean;
 };
 
 /**
- * Reads the events after a position, in the order of their commits. No event appears later before the position of a page. Throws
- * "invalid" if an event after the position is no longer kept, so that no reader misses events without noticing, and "forbidden" for a
- * type that the key may not read.
+ * Reads the events after a position, in the order of their commits, so that no event is inserted before that position later.
+ * Throws "invalid" if an event after the position is no longer kept, because the reader would otherwise miss it without noticing,
+ * and "forbidden" if the key may not read the type.
  */
 export async function readFeed(
   db: Database,
@@ -68,8 +68,8 @@ function startAt(since: Date | undefined): string | null {
 }
 
 /**
- * The position after all events. The version of an organization is older than `deletedTo` after the migration that introduced the feed,
- * until its next change.
+ * Returns the position after all events. After the migration that introduced the feed, the version of an organization is lower
+ * than `deletedTo` until its next change.
  */
 function endOfFeed(version: string, deletedTo: string | null): string {
   const end = positionAt(version);
@@ -83,7 +83,10 @@ function tooOld(parameter: 'cursor' | 'since'): DomainError {
   return invalidField(parameter, `is older than the oldest event that is kept, so events are missing. ${REMEDY}`);
 }
 
-/** The types of which a key may read events; `undefined` if it may read all. Throws if it may not read the only wanted type. */
+/**
+ * Returns the types of events that the key may read, or `undefined` if it may read all types. Throws if the key may not read the
+ * wanted type.
+ */
 function typesToRead(permissions: readonly string[], type: string | undefined): readonly string[] | undefined {
   if (type !== undefined) {
     requirePermission(permissions, permissionsToRead(type));
@@ -93,7 +96,7 @@ function typesToRead(permissions: readonly string[], type: string | undefined): 
   return types.length === EVENT_TYPES.length ? undefined : types;
 }
 
-/** Throws if the organization has no such event, it is no longer kept, or the key may not read it. */
+/** Returns an event. Throws if the organization has no such event, the event is no longer kept, or the key may not read it. */
 export async function getEvent(db: Database, { scope, permissions }: Reader, id: string) {
   const found = await findEvent(db, scope, id);
   if (found === null) throw new DomainError('not_found', 'There is no event with this id.');

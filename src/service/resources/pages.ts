@@ -11,7 +11,7 @@ export type RowPage = {
   readonly rows: readonly string[];
   /** The version of the organization, from the same snapshot as the rows; `undefined` if there is no row. */
   readonly version: string | undefined;
-  /** The position after which the next page starts, or null if this is the last page. */
+  /** The position after which the next page starts; `null` if this is the last page. */
   readonly next: Buffer | null;
 };
 
@@ -34,7 +34,7 @@ export function listParentPrograms(
   return readPage(query, (limit) => programs.listParentPrograms(db, scope, { ...query, limit }));
 }
 
-/** Reads one row more than the page shows, which tells whether there is a next page. */
+/** Reads a page. Fetches one row more than the page shows, to learn whether there is a next page. */
 async function readPage(
   { limit }: Pick<store.PageQuery, 'limit'>,
   read: (limit: number) => Promise<store.ListPage>,
@@ -45,13 +45,15 @@ async function readPage(
   return { rows: shown.map(({ json }) => json), version, next: last?.position ?? null };
 }
 
-/** How many keys are cached, in about 3 MB of memory. */
+/** The most decrypted keys that are cached, in about 3 MB of memory. */
 const MAX_KEYS = 10_000;
 
-/** The decrypted keys by their encrypted form. The decryption of a key takes as long as the check of two cursors. */
+/**
+ * The decrypted keys by their encrypted form. They are cached because the decryption takes as long as the check of two cursors.
+ */
 const decrypted = new WeakMap<Database, Map<string, string>>();
 
-/** The key that signs the page cursors of the caller's organization: 32 bytes in hexadecimal. */
+/** Returns the key that signs the page cursors of the caller's organization: 32 bytes in hexadecimal. */
 export function cursorKeyOf(db: Database, { scope, cursorKey }: Pick<Caller, 'scope' | 'cursorKey'>): string {
   const known = decrypted.get(db) ?? new Map<string, string>();
   decrypted.set(db, known);

@@ -47,7 +47,10 @@ export async function getRow<Row extends Stored>(
 
 type Creation<Row extends Stored> = Repeatable & { readonly content: GivenContent<Row> };
 
-/** Creates a row. Throws "conflict" if another row has the value of a unique field, and "invalid" for a reference to no row. */
+/**
+ * Creates a row. Throws "conflict" if another row has the value of a unique field, and "invalid" if a reference names a row that
+ * does not exist.
+ */
 export async function createRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -77,8 +80,8 @@ async function createOnce<Row extends Stored>(
 }
 
 /**
- * The name of a field in what is kept of a creation: "externalId". Servers of the previous version use these names, and during an
- * upgrade a retry can reach a server of either version.
+ * Returns the name of a field in the stored result of a creation, such as "externalId" for "external_id". Servers of the previous
+ * version use these names, and a retry during an upgrade can reach a server of either version.
  */
 function keptNameOf(field: string): string {
   return field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -106,7 +109,7 @@ export type Target<Row> = {
 };
 
 type Update<Row extends Stored> = Target<Row> & { readonly patch: Patch<Row> };
-/** A merge patch, or the one that follows from the present row. */
+/** A merge patch, or a function that returns the patch for the current row. */
 type Patch<Row extends Stored> = PatchOf<ContentOf<Row>> | ((current: Row) => PatchOf<ContentOf<Row>>);
 
 /** Applies a merge patch to a row. Throws as `getRow` and `createRow` do. */
@@ -136,8 +139,9 @@ export async function removeRow<Row extends Stored>(
 }
 
 /**
- * Reads a row and writes it. `write` returns `null` if the row has changed since it was read. The first attempt writes by one statement
- * without a transaction: all other writers of the organization wait from a write to its commit, which a transaction would delay.
+ * Reads a row and passes it to `write`, which returns `null` if the row has changed since it was read. The first attempt uses a
+ * single SQL statement without an explicit transaction, because all other writers of the organization wait until a write is
+ * committed, and a transaction would delay the commit.
  */
 async function changeRow<Row extends Stored, T>(
   context: WriteContext,
@@ -155,7 +159,7 @@ async function changeRow<Row extends Stored, T>(
   });
 }
 
-/** Throws unless the row exists and the precondition holds. */
+/** Returns the row. Throws unless it exists and the precondition holds. */
 async function readMatching<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
@@ -172,7 +176,7 @@ async function readMatching<Row extends Stored>(
   return read;
 }
 
-/** Returns `null` if the row has changed since it was read. */
+/** Applies the change. Returns `null` if the row has changed since it was read. */
 async function update<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
@@ -182,7 +186,7 @@ async function update<Row extends Stored>(
   const given = typeof patch === 'function' ? patch(before.row) : patch;
   const content = applyPatch<ContentOf<Row>>(before.row, normalFormOf(table, given));
   requireFewEntries(table, content);
-  // No write, so that `updated_at` stays and clients that sync by `updated_since` do not fetch the row again.
+  // Nothing is written, so that `updated_at` stays the same and clients that sync by `updated_since` do not fetch the row again.
   if (isSameContent(table, before.row, content)) return before.row;
   const change = { before, content, writer: writerOf(context, table) };
   return requireAccepted(context, table, await replaceRow(tx, context.caller.scope, table, change));
@@ -205,7 +209,7 @@ export function requireFewEntries<Row extends Stored>(table: Table<Row>, content
 }
 
 /**
- * Returns the same error for a row that does not exist and one of another organization: a difference would reveal that it exists.
+ * Returns the same error for a row that does not exist as for a row of another organization, so that nobody can tell them apart.
  */
 export function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
   return new DomainError('not_found', `There is no ${noun} with this id.`);

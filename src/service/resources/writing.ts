@@ -10,7 +10,7 @@ import { violatedReference, violatedUnique } from '../../store/sql/database-erro
 import type { KeyUses } from '../../traffic/last-used.ts';
 import { rejectWriter } from '../authenticate.ts';
 
-/** `caller`: whose key was accepted with the head of the request. Each write checks the key again. */
+/** What a write needs. The key of `caller` was accepted when the head of the request arrived; each write checks the key again. */
 export type WriteContext = {
   readonly db: Database;
   readonly caller: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>;
@@ -23,7 +23,10 @@ export function writerOf({ caller: { keyId, clientAddress } }: WriteContext, { w
   return { keyId, permission: writePermission, address: clientAddress() };
 }
 
-/** Returns the value of a write. Throws if the key has been revoked meanwhile, or may not write for another reason. */
+/**
+ * Returns the value of a write. Throws if the write was refused because the key was revoked meanwhile, or may not write for
+ * another reason.
+ */
 export function requireAccepted<T>(
   { caller, keyUses }: WriteContext,
   { writePermission }: WritesTo,
@@ -34,8 +37,8 @@ export function requireAccepted<T>(
 }
 
 /**
- * Runs a write of these fields. Throws "conflict" if another row of the organization has the value of a unique field, and
- * "invalid" for a reference to a row that the organization does not have.
+ * Runs `write`, and translates its constraint violations. Throws "conflict" if another row of the organization has the value of a
+ * unique field, and "invalid" if a reference names a row that the organization does not have.
  */
 export async function translateViolations<Row extends Stored, T>(
   context: WriteContext,
@@ -50,7 +53,7 @@ export async function translateViolations<Row extends Stored, T>(
   }
 }
 
-/** Returns `null` if the error has another cause. */
+/** Returns the error for a reference to a missing row, or `null` if the error has another cause. */
 function missingReference<Row extends Stored>(error: unknown, { references = {} }: Table<Row>): DomainError | null {
   const constraint = violatedReference(error);
   const field = Object.keys(references).find((each) => constraint?.includes(`_${each}_`));
@@ -63,7 +66,7 @@ export function missingReferenceError(field: string): DomainError {
   return invalidField(field, `is not the id of a ${noun} of your organization.`);
 }
 
-/** Names the row that has the value. Returns `null` if the error has another cause. */
+/** Returns the error that names the row with the same unique value, or `null` if the error has another cause. */
 async function conflict<Row extends Stored>(
   error: unknown,
   { db, caller }: WriteContext,
@@ -78,7 +81,7 @@ async function conflict<Row extends Stored>(
   return takenError(table, { field, value, id });
 }
 
-/** The error if another row has the value of a unique field. `id` is `null` if that row was deleted or changed meanwhile. */
+/** Returns the error for a unique value that another row has. `id` is `null` if that row was deleted or changed meanwhile. */
 export function takenError<Row extends Stored>(
   { noun }: Pick<Table<Row>, 'noun'>,
   { field, value, id }: { field: string; value: unknown; id: string | null },
@@ -90,26 +93,31 @@ export function takenError<Row extends Stored>(
   );
 }
 
-/** A request that can be sent again. */
+/** The parts of a request that make its repetition safe. */
 export type Repeatable = {
-  /** With a key, the same request does its work once, however often it is sent. */
+  /** The idempotency key. With a key, the same request does its work once, however often it is sent. */
   readonly idempotencyKey: string | undefined;
-  /** Returns the body as it was sent, before any default was filled in, as a text that is the same for the same JSON. */
+  /** Returns the body before default values were added, in a form that is the same for equal JSON. */
   readonly sentBody: () => string;
 };
 
 export type Once = {
   /** The idempotency key. */
   readonly key: string;
-  /** A text that is the same for the same request. It names the table and the operation, for which the key may be used as well. */
+  /**
+   * A text that identifies the request. It contains the table and the operation, because a client may use the same key for
+   * others.
+   */
   readonly request: string;
-  /** The text by which servers of version 1.0 recognize the request; by default, it is `request`. */
+  /** The text by which servers of version 1.0 identify the request; `request` if it is omitted. */
   readonly filled?: string;
-  /** Does the work, and returns its result, which later requests get as well. */
+  /** Does the work, and returns the result, which is stored for repeated requests. */
   readonly work: () => Promise<string>;
 };
 
-/** Does the work of a request once, however often it is sent. Throws "invalid" if the key was used for another request. */
+/**
+ * Does the work of a request once, however often the request is sent. Throws "invalid" if the key was used for another request.
+ */
 export async function runOnce(
   tx: Transaction,
   context: WriteContext,
@@ -133,7 +141,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The refusal of an idempotency key that was used for another request. */
+/** Returns the error for an idempotency key that was used for another request. */
 export function usedKeyError(): DomainError {
   return invalidField(
     'Idempotency-Key',

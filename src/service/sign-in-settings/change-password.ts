@@ -5,7 +5,7 @@ import { type Conflict, type Invalid, recordAct, runAction } from '../outcome.ts
 import { checkPassword, hashPassword, replacePassword } from '../sign-in/password.ts';
 import { lockSession, renewSession } from '../sign-in/sessions.ts';
 
-/** The actor's session continues under this new token. */
+/** The result of a change after which the actor's session continues under this new token. */
 export type SessionRenewed = { readonly kind: 'session-renewed'; readonly token: string };
 
 type Change = {

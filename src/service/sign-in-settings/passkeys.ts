@@ -41,7 +41,7 @@ import { lockSession } from '../sign-in/sessions.ts';
 /** A passkey of the actor. */
 export type Passkey = Pick<StoredPasskey, 'id' | 'name' | 'createdAt' | 'lastUsedAt' | 'isBackedUp'>;
 
-/** The actor's own passkeys, the oldest first. */
+/** Lists the actor's own passkeys, the oldest first. */
 export async function listPasskeys({ prisma }: Database, { scope, userId }: Actor): Promise<readonly Passkey[]> {
   return listPasskeysOf(prisma, scope, userId);
 }
@@ -50,7 +50,7 @@ export async function getPasskey(db: Database, actor: Actor, id: string): Promis
   return ownIn(await listPasskeys(db, actor), id);
 }
 
-/** Returns the passkey with the id. Throws "not_found" for a passkey of another person, too. */
+/** Returns the passkey with the id. Throws "not_found" if the person has no such passkey. */
 function ownIn<T extends Passkey>(passkeys: readonly T[], id: string): T {
   const found = isId(id) ? passkeys.find((each) => each.id === id) : undefined;
   if (found === undefined) throw new DomainError('not_found', 'There is no such passkey.');
@@ -80,7 +80,7 @@ function checkPasskeyCount(existing: readonly unknown[]): Conflict | null {
   return conflict(`You have ${MAX_PASSKEYS} passkeys, and cannot add more. Remove one that you do not use first.`);
 }
 
-/** `token` is that of the actor's session, which must not have ended meanwhile. */
+/** A new passkey. `token` is the token of the actor's session, which must not have ended meanwhile. */
 type NewPasskey = GivenPasskey & { readonly name: string; readonly token: string };
 
 export async function addPasskey(
@@ -89,7 +89,7 @@ export async function addPasskey(
   { credential, name, token, relyingParty, browser, now }: NewPasskey,
 ): Promise<Done | Invalid | Conflict> {
   const { scope, userId } = actor;
-  // The name is checked first, so that a mistake in it does not use up the challenge.
+  // The name is checked first, because the check of the passkey uses up the challenge.
   const parsedName = catchInvalid(() => parseName(name, { kind: 'key' }));
   if (parsedName.kind === 'invalid') return parsedName;
   const response = parseRegistration(credential);
@@ -147,7 +147,7 @@ export async function renamePasskey(
   });
 }
 
-/** Removes a passkey. Sessions that began with it continue; people end them under Sessions. */
+/** Removes a passkey. Sessions that began with it continue; people can end them on the page Sessions. */
 export async function removePasskey(
   db: Database,
   actor: Actor,
@@ -155,7 +155,8 @@ export async function removePasskey(
 ): Promise<Done | Conflict> {
   const { scope, userId } = actor;
   return runAction(db, async (tx) => {
-    // The provider may be the other way to sign in. Its connection is not removed while the organization is locked.
+    // The lock keeps the single sign-on connection, which may be the user's only other way to sign in, from being removed
+    // meanwhile.
     await lockOrganization(tx, scope);
     await lockSession(tx, actor, token);
     const { name } = ownIn(await listPasskeysOf(tx, scope, userId), id);

@@ -8,7 +8,8 @@ import { lockToGovern } from '../authority/people.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
 import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
-// The other side of the requirement of single sign-on: whom it lets in with a password, and how it ends.
+// What the requirement of single sign-on means for sign-ins without it: how the requirement ends, and the mails about the
+// administrator who may still use a password.
 
 /** Lets users sign in with passwords and passkeys again. */
 export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {
@@ -29,7 +30,7 @@ type BreakGlassUse = {
   readonly now: Date;
 };
 
-/** Tells all administrators that the break-glass administrator has signed in. */
+/** Mails all administrators that the break-glass administrator has signed in. */
 export function mailBreakGlass(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },
   { scope, userId, by, ip, now }: BreakGlassUse,

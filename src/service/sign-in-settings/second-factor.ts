@@ -32,19 +32,19 @@ import { clearAttempt, consumeAttempt } from '../sign-in/attempt-limits.ts';
 import { createAuthenticatorSecret, findKnownSecret, stepOfCode } from '../sign-in/second-factor-code.ts';
 import { lockSession, renewSession, sessionHashOf } from '../sign-in/sessions.ts';
 
-/** The secret for the authenticator, in base 32, and as an otpauth: URI. */
+/** The secret for the authenticator, as base 32 and as an otpauth: URI. */
 export type SecretMade = Authenticator & { readonly kind: 'secret-made' };
 export type Authenticator = { readonly secret: string; readonly uri: string };
 
-/** Ten recovery codes. Only their hashes are stored, so they can be shown only once. */
+/** The ten new recovery codes. Only their hashes are stored, so they can be shown only once. */
 export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
 
-/** The actor's session, whose token is sent with the form of each change. */
+/** The token of the actor's session, which the form of each change sends. */
 type OfSession = { readonly token: string };
 
 /**
- * Creates a secret for the authenticator, which replaces that of an earlier set-up. The sign-in asks for no code until the set-up is
- * confirmed.
+ * Creates a secret for the authenticator, which replaces the secret of an earlier set-up. Signing in requires no code until the
+ * set-up is confirmed.
  */
 export async function beginSecondFactor(
   db: Database,
@@ -64,15 +64,15 @@ export async function beginSecondFactor(
 }
 
 /**
- * Turns the second factor on. Every session of the user ends, because none of them gave a code; the one with `token` continues under
- * the new token that is returned.
+ * Turns the second factor on. Ends all other sessions of the user, because they began without a code, and gives the session with
+ * `token` a new token.
  */
 export async function confirmSecondFactor(
   db: Database,
   actor: Actor,
   { code, token, now = new Date() }: OfSession & { code: string; now?: Date },
 ): Promise<(CodesMade & { readonly token: string }) | Invalid | Conflict | RateLimited> {
-  // Without a limit, an intruder in a session could guess the code of a pending set-up, and see the recovery codes.
+  // The attack: without a limit, an intruder in a session guesses the code of a pending set-up, and sees the recovery codes.
   const attempt = { at: 'second-factor', account: `set-up of ${actor.userId}`, ip: actor.auditSource.ip } as const;
   const admission = await consumeAttempt(db, attempt);
   if (admission.kind === 'rate-limited') return admission;
@@ -104,8 +104,8 @@ export async function confirmSecondFactor(
 }
 
 /**
- * Returns the secret of the actor's pending set-up for a page that sent this `secret`, or `null` if the set-up has another secret or
- * does not exist. A session alone must not reveal the secret.
+ * Returns the secret of the actor's pending set-up if it equals `secret`, which the page sent, or `null`. A session alone must
+ * not be enough to see the secret.
  */
 export async function findPendingSecret(
   db: Database,
@@ -117,7 +117,7 @@ export async function findPendingSecret(
   return user.totpSince === null ? findKnownSecret(user, { keyring: db.keyring, secret }) : null;
 }
 
-/** Replaces the remaining recovery codes. */
+/** Replaces the recovery codes by ten new ones. */
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
@@ -136,7 +136,7 @@ export async function renewRecoveryCodes(
   });
 }
 
-/** Turns the second factor off. A password that is too short without one must be replaced at the next sign-in. */
+/** Turns the second factor off. A password that is long enough only with a second factor must be replaced at the next sign-in. */
 export async function removeSecondFactor(db: Database, actor: Actor, { token }: OfSession): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     const { user } = await lockSession(tx, actor, token);
@@ -150,7 +150,7 @@ export async function removeSecondFactor(db: Database, actor: Actor, { token }: 
   });
 }
 
-/** The number of unused recovery codes, for the profile page. */
+/** Returns the number of unused recovery codes, for the profile page. */
 export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
   return countRecoveryCodes(db, actor.scope, actor.userId);
 }
@@ -162,9 +162,10 @@ function createRecoveryCodes() {
 }
 
 /**
- * Removes the second factor of a user who lost the authenticator and the recovery codes, a pending set-up, and the passkeys, which
- * somebody else may have. Afterwards, the password alone opens the account, so the actor needs the right to create a reset link for the
- * user. It ends every session of the user, so that an intruder in one cannot set up a second factor.
+ * Removes the second factor of a user who lost the authenticator and the recovery codes. Also removes a pending set-up and the
+ * passkeys, which somebody else may have. Afterwards, the password alone opens the account, so the actor needs the right to
+ * create a reset link for the user. Ends every session of the user, so that an intruder in one of them cannot set up a second
+ * factor.
  */
 export async function resetSecondFactor(
   db: Database,
@@ -173,7 +174,7 @@ export async function resetSecondFactor(
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     const target = await lockTarget(tx, actor, userId);
-    // The page for one's own second factor keeps the last way to sign in.
+    // Users must turn off their own second factor on the profile page, which keeps the last way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
       return conflict('Turn off your own second factor under My profile.');
     const inactive = checkActive(target);
@@ -181,7 +182,7 @@ export async function resetSecondFactor(
     const passkeys = await deletePasskeysOf(tx, actor.scope, target.id);
     if (target.totpSecret === null && passkeys === 0)
       return conflict(`${shownEmail(target.email)} has neither a second factor nor a passkey.`);
-    // Operators may reset the break-glass administrator, too: nobody else can help then.
+    // An operator may reset the break-glass administrator, too, because nobody else can help then.
     const refusal = isOperator(actor) ? null : await checkBreakGlass(tx, actor.scope, target);
     if (refusal !== null) return refusal;
     await changeUser(tx, actor.scope, target.id, NO_SECOND_FACTOR);

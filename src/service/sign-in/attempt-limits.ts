@@ -18,8 +18,8 @@ const MAX_REPORTS = 60;
 const MAX_CHALLENGES = 300;
 
 /**
- * Limits on attempts to sign in or to request a reset link: for one network and account (`pair`), for one network, and for one
- * account.
+ * The limits on attempts to sign in or to request a reset link. `pair` counts the attempts for one account from one network,
+ * `network` those from one network, and `account` those for one account.
  */
 const LIMITS = {
   password: {
@@ -27,13 +27,13 @@ const LIMITS = {
     network: { name: 'password-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'password-account', attempts: 1000, seconds: HOUR },
   },
-  // An account has fewer attempts here: a code has only six digits, and the attacker already knows the password.
+  // The limit of the account is lower here, because a code has only six digits and the attacker already knows the password.
   'second-factor': {
     pair: { name: 'factor', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'factor-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'factor-account', attempts: 40, seconds: HOUR },
   },
-  // The account is the passkey's id, because the user is not known yet.
+  // `account` is the id of the passkey, because the user is not known yet.
   passkey: {
     pair: { name: 'passkey', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'passkey-network', attempts: 100, seconds: QUARTER_HOUR },
@@ -44,13 +44,13 @@ const LIMITS = {
     network: { name: 'reset-network', attempts: 20, seconds: HOUR },
     account: { name: 'reset-account', attempts: 10, seconds: HOUR },
   },
-  // An attempt counts when it begins, and is taken back when it succeeds: many people of a company come from one network.
+  // An attempt is counted when it begins and uncounted when it succeeds, because many people of a company share one network.
   'single-sign-on': {
     pair: { name: 'sso', attempts: 20, seconds: QUARTER_HOUR },
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
     account: { name: 'sso-account', attempts: 1000, seconds: HOUR },
   },
-  // A sign-in that begins at the tile of a provider names no user, so the account is the organization.
+  // A sign-in that begins at the provider's own page names no user, so `account` is the id of the organization.
   'single-sign-on-tile': {
     pair: { name: 'sso-tile', attempts: 300, seconds: QUARTER_HOUR },
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
@@ -61,10 +61,10 @@ const LIMITS = {
 /** The limit on reports of leaked keys from one network. */
 const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, seconds: QUARTER_HOUR };
 
-/** The limit on challenges for passkeys from one network. Opening the sign-in page takes one. */
+/** The limit on challenges for passkeys from one network. Each visit of the sign-in page takes one challenge. */
 const CHALLENGES: AttemptLimit = { name: 'challenge-network', attempts: MAX_CHALLENGES, seconds: QUARTER_HOUR };
 
-/** The mark of the networks from which an account has signed in. */
+/** The mark of a network from which an account has signed in, and how long it is kept. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
 
 export type Attempt = {
@@ -75,8 +75,9 @@ export type Attempt = {
 };
 
 /**
- * Counts the attempt and returns whether it is within the limits. If the account has signed in from this network within 30 days,
- * only the limit of this pair applies, so that a flood from elsewhere, or at a colleague's account, locks nobody out.
+ * Counts the attempt, and returns whether it is within the limits. If the account has signed in from this network within the last
+ * 30 days, only the limit of the account and network together applies, so that a flood of attempts from other networks or at
+ * other accounts locks nobody out.
  */
 export async function consumeAttempt(db: Database, attempt: Attempt): Promise<AttemptAdmission> {
   const { pair, network, account } = LIMITS[attempt.at];
@@ -87,7 +88,9 @@ export async function consumeAttempt(db: Database, attempt: Attempt): Promise<At
   return byNetwork.kind === 'rate-limited' ? byNetwork : countAttempt(db, account, subjects.account);
 }
 
-/** Resets the count of the pair after a success, and takes the attempt back from the limits that are shared with others. */
+/**
+ * Resets the count of the account and network together after a success, and uncounts the attempt in the limits that others share.
+ */
 export async function clearAttempt(db: Database, attempt: Attempt): Promise<void> {
   const { pair, network, account } = LIMITS[attempt.at];
   const subjects = subjectsOf(attempt);
@@ -97,7 +100,7 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
   await takeBackAttempt(db, account, subjects.account);
 }
 
-/** Runs what follows a right proof. If the organization is moving, that is refused, and the attempt is no failure. */
+/** Calls `act`, which follows a correct proof. If `act` throws because the organization is moving, uncounts the attempt. */
 export async function clearIfMoving<T>(db: Database, attempt: Attempt, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -107,7 +110,7 @@ export async function clearIfMoving<T>(db: Database, attempt: Attempt, act: () =
   }
 }
 
-/** Marks the network as one of the account's for 30 days, after a sign-in. */
+/** Remembers for 30 days that the account has signed in from the network. */
 export async function rememberNetwork(db: Database, { account, ip }: Omit<Attempt, 'at'>): Promise<void> {
   await remember(db, FAMILIAR, subjectsOf({ account, ip }).pair);
 }
@@ -122,7 +125,10 @@ export async function admitChallenge(db: Database, ip: string): Promise<AttemptA
   return countAttempt(db, CHALLENGES, networkOf(ip));
 }
 
-/** Hashes the account, so that a typed e-mail is not stored and its length does not matter. */
+/**
+ * Returns the keys under which attempts are counted. Hashes the account, so that a typed e-mail is not stored, whatever its
+ * length.
+ */
 function subjectsOf({ account, ip }: Omit<Attempt, 'at'>) {
   const network = networkOf(ip);
   return { pair: accountSubject(account, network), network, account: accountSubject(account, '') };

@@ -15,20 +15,26 @@ import type { Transaction } from '../../store/sql/database.ts';
 import { type Invalid, invalid } from '../outcome.ts';
 import { createHashedToken } from './sessions.ts';
 
-/** Argon2id in PHC format, with the parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
+/**
+ * Returns the Argon2id hash of the password in PHC format, with the parameters that OWASP's Password Storage Cheat Sheet
+ * recommends: 19 MiB, two passes, one lane.
+ */
 export async function hashPassword(password: string): Promise<string> {
   return argon2.hash(normalPassword(password), { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
 }
 
-/** A hash that no password matches. It is that of 32 random bytes, which were discarded, and costs as much as all others. */
+/**
+ * A hash that no password matches. It was made of 32 random bytes that were discarded, and takes as long to verify as any other
+ * hash.
+ */
 const UNMATCHABLE = '$argon2id$v=19$m=19456,t=2,p=1$zkskN0wUGXwcXVbMAEzwPA$AYX97bk5K6ALFTX7gj1IJHblDRhACinz1hw4g/fhfMI';
 
 /**
- * Whether the password matches the hash. Without a hash it does the same work, so that its time does not reveal which accounts
- * exist.
+ * Returns whether the password matches the hash. Without a hash, takes the same time, so that the time does not reveal which
+ * accounts exist.
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  // A longer text is cut to one character more than a password can have, so it still matches no hash.
+  // A longer text is cut to one character more than the longest password, so that it still matches no hash.
   const characters = [...normalPassword(password.slice(0, 4 * MAX_PASSWORD_CHARACTERS))];
   const text = characters.slice(0, MAX_PASSWORD_CHARACTERS + 1).join('');
   const isRight = await argon2.verify(passwordHash ?? UNMATCHABLE, text);
@@ -38,13 +44,13 @@ export async function verifyPassword(passwordHash: string | null, password: stri
 type Replacement = {
   readonly user: LockedUser;
   readonly passwordHash: string;
-  /** The SHA-256 of the token of the session that continues; `null` if none does. */
+  /** The SHA-256 of the token of the session that continues; `null` if no session continues. */
   readonly keptSession: Buffer | null;
 };
 
 /**
- * Changes the password of a user, and ends everything that the old one may have opened: sessions, access links, and a pending second
- * factor.
+ * Changes the password of a user. Ends the sessions and access links, and a pending set-up of a second factor, which somebody who
+ * knew the old password may have created.
  */
 export async function replacePassword(
   tx: Transaction,
@@ -63,7 +69,7 @@ export function checkPassword(password: string, owner: PasswordOwner): Invalid |
   return problem === null ? null : invalid('password', problem);
 }
 
-/** A link with which a user sets a password. Only a hash of its token is stored, so the link can be shown only once. */
+/** A link by which a user sets a password. Only the hash of its token is stored, so the link can be shown only once. */
 export type AccessLink = {
   readonly token: string;
   readonly kind: AccessLinkKind;
@@ -71,7 +77,10 @@ export type AccessLink = {
   readonly userId: string;
   readonly name: string;
   readonly email: string;
-  /** If it is `false`, the link proves that the e-mail is the user's, so only the mailbox should get it. */
+  /**
+   * Whether the user has accepted the invitation. If not, using the link proves that the e-mail is the user's, so only the
+   * mailbox should get the link.
+   */
   readonly hasAccepted: boolean;
 };
 
@@ -80,7 +89,7 @@ export type LinkMade = { readonly kind: 'link-made'; readonly link: AccessLink }
 export type NewLink = {
   readonly user: { readonly id: string; readonly name: string; readonly email: string; readonly hasAccepted: boolean };
   readonly kind: AccessLinkKind;
-  /** `null` for an operator, or for the user's own request. */
+  /** The user who created the link; `null` for an operator, or for the user's own request. */
   readonly madeByUserId: string | null;
   readonly now: Date;
 };

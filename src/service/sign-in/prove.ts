@@ -13,15 +13,15 @@ import { verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { sessionEndedError, sessionHashOf } from './sessions.ts';
 
-// A session that was left open or stolen must not create keys or change how its user signs in. These actions therefore need a fresh
-// proof (isProofFresh in domain/people/session.ts): a sign-in, a password, a passkey, or another sign-in at the identity provider
-// (provePerson in single-sign-on/complete.ts).
+// An intruder in a session that was left open or stolen must not create keys or change how the user signs in. These actions
+// therefore need a fresh proof of identity (isProofFresh in domain/people/session.ts): a sign-in, a password, a passkey, or
+// another sign-in at the identity provider (provePerson in single-sign-on/complete.ts).
 
 export type GivenProof =
   | {
       readonly kind: 'password';
       readonly password: string;
-      /** The code, which is read only if the user has a second factor. */
+      /** The code of the second factor; ignored if the user has no second factor. */
       readonly code: string;
     }
   | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);
@@ -36,21 +36,24 @@ type Proving = {
   readonly now: Date;
 };
 
-/** Returns how the actor can prove who they are. A password proves nothing if single sign-on is required. */
+/** Returns how the actor can prove who they are. A password proves nothing if the user must sign in by single sign-on. */
 export async function getWaysToProve({ prisma }: Database, { scope, userId }: Actor): Promise<WaysIn> {
   const ways = await getWaysIn(prisma, scope, userId);
   const way = await getSignInWay(prisma, scope, userId);
   return { ...ways, hasPassword: ways.hasPassword && isPasswordEnough(way, ways) };
 }
 
-/** The break-glass administrator needs a second factor beside the password, or a passkey, as at the sign-in. */
+/**
+ * Returns whether a password, with the code of a second factor if there is one, is enough. The break-glass administrator needs a
+ * second factor or a passkey, as at the sign-in.
+ */
 function isPasswordEnough(way: SignInWay, { hasSecondFactor }: { readonly hasSecondFactor: boolean }): boolean {
   return way === 'free' || (way === 'break-glass' && hasSecondFactor);
 }
 
 /**
- * Renews the proof of the actor's session for PROOF_MINUTES. Attempts are limited as at the sign-in. A wrong proof is recorded only if
- * the attempt was within the limits, so that a flood cannot fill the log.
+ * Checks the proof, and makes the actor's session proven for PROOF_MINUTES. Attempts have limits, as at the sign-in. A wrong
+ * proof is recorded only if the attempt was within the limits, so that a flood of attempts cannot fill the audit log.
  */
 export async function prove(db: Database, actor: Actor, proving: Proving): Promise<Proven | Invalid | RateLimited> {
   return proving.given.kind === 'password'

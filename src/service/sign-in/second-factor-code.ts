@@ -5,13 +5,13 @@ import { isSameText } from '../../domain/text.ts';
 import type { LockedUser, UserChange } from '../../store/people/users.ts';
 import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 
-// RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
+// The codes follow RFC 6238, with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;
-/** How many steps the clock of the authenticator may be off. */
+/** The most time steps by which the clock of the authenticator may differ from the server's. */
 const STEPS_OFF = 1;
 
 export type NewSecret = {
-  /** The secret, encrypted for the user's row: 20 random bytes, as RFC 4226 section 4 recommends. */
+  /** The secret, encrypted for the user's row. It has 20 random bytes, as RFC 4226 section 4 recommends. */
   readonly encrypted: Uint8Array<ArrayBuffer>;
   /** The secret as text, to type into the authenticator. */
   readonly base32: string;
@@ -32,7 +32,7 @@ export function createAuthenticatorSecret(
   };
 }
 
-/** Returns the user's secret, or `null` if it is not the secret that was sent. */
+/** Returns the user's secret if it equals the secret that was sent; otherwise `null`. */
 export function findKnownSecret(
   { totpSecret, ...user }: Pick<LockedUser, 'organizationId' | 'id' | 'email' | 'totpSecret'>,
   { keyring, secret: sent }: { readonly keyring: Keyring; readonly secret: string },
@@ -49,7 +49,7 @@ function openSecret(
   return new Secret({ buffer: Uint8Array.from(keyring.decrypt(totpSecret, placeOfTotpSecret(user))).buffer });
 }
 
-/** `change` is written to the user's row, so that the code is not accepted again. */
+/** The result of an accepted code. `change` is written to the user's row, so that the code is not accepted again. */
 export type SpentCode = { readonly by: 'authenticator' | 'recovery code'; readonly change: UserChange };
 
 type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLastStep' | 'recoveryCodes'>;
@@ -57,8 +57,9 @@ type Factor = Pick<LockedUser, 'organizationId' | 'id' | 'totpSecret' | 'totpLas
 type GivenCode = { readonly keyring: Keyring; readonly code: string; readonly now: Date };
 
 /**
- * Accepts a code of the authenticator or a recovery code. Returns `null` if the code is wrong or was accepted before. The caller locks
- * the user's row and writes the change in the same transaction, so that only one of two requests with the same code is accepted.
+ * Accepts a code of the authenticator or a recovery code. Returns `null` if the code is wrong or was accepted before. The caller
+ * locks the user's row and writes `change` in the same transaction, so that only one of two requests with the same code is
+ * accepted.
  */
 export function spendCode(user: Factor, { keyring, code, now }: GivenCode): SpentCode | null {
   const step = stepOfCode(user, { keyring, code, now });
@@ -70,7 +71,7 @@ export function spendCode(user: Factor, { keyring, code, now }: GivenCode): Spen
   return rest.length === user.recoveryCodes.length ? null : { by: 'recovery code', change: { recoveryCodes: rest } };
 }
 
-/** The time step of the code, or `null` if the code is wrong, or not later than the last accepted one. */
+/** Returns the time step of the code, or `null` if the code is wrong, or is not newer than the last accepted code. */
 export function stepOfCode(
   { totpSecret, totpLastStep, ...user }: Omit<Factor, 'recoveryCodes'>,
   { keyring, code, now }: GivenCode,

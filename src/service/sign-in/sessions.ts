@@ -19,30 +19,30 @@ import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
 import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
-/** A user has signed in. */
+/** The outcome of a completed sign-in. */
 export type SignedIn = {
   readonly kind: 'signed-in';
   /** The token of the session. */
   readonly token: string;
   readonly userId: string;
-  /** The organization whose break-glass administrator this is. Once the transaction is committed, call `mailBreakGlass`. */
+  /** The organization of the break-glass administrator, if it is they who signed in. Call `mailBreakGlass` after the commit. */
   readonly breakGlassOf?: OrganizationScope;
 };
 
 type SignIn = {
   readonly userId: string;
-  /** How the user signed in, for the audit log. */
+  /** The way in which the user signed in, for the audit log. */
   readonly detail?: Readonly<Record<string, string>>;
   readonly isBreakGlass?: boolean;
   readonly at: Date;
-  /** When the user proved who they are, which is `null` if nobody knows; `at` if it is omitted. */
+  /** When the user proved who they are; `null` if that is unknown. If it is omitted, the time is `at`. */
   readonly provedAt?: Date | null;
-  /** The identity provider's id of the session; omitted for a sign-in without single sign-on. */
+  /** The identity provider's id of the session; omitted if the user did not sign in by single sign-on. */
   readonly ssoSid?: string;
   readonly auditSource: AuditSource;
 };
 
-/** Opens the session of a user who has signed in, and records that. */
+/** Opens a session for a user who has signed in, and records the sign-in in the audit log. */
 export async function openSession(
   tx: Transaction,
   scope: OrganizationScope,
@@ -56,7 +56,10 @@ export async function openSession(
   return { kind: 'signed-in', token, userId, ...(isBreakGlass && { breakGlassOf: scope }) };
 }
 
-/** Starts a session under a new token, never under one that the browser sent: a planted token must not become a session. */
+/**
+ * Starts a session under a new token, never under one that the browser sent. Otherwise, an attacker could plant a token in a
+ * browser and then use the session (session fixation).
+ */
 export async function startSession(
   tx: Transaction,
   scope: OrganizationScope,
@@ -68,7 +71,7 @@ export async function startSession(
   return token;
 }
 
-/** A random token, and its hash for the database. */
+/** Creates a random token, and its hash for the database. */
 export function createHashedToken(): { token: string; tokenHash: Buffer } {
   const token = mintToken();
   const tokenHash = hashToken(token);
@@ -78,13 +81,13 @@ export function createHashedToken(): { token: string; tokenHash: Buffer } {
 
 export type SessionList = {
   readonly sessions: readonly ListedSession[];
-  /** There are more than MAX_LISTED_SESSIONS. */
+  /** Whether the list is incomplete, because there are more than MAX_LISTED_SESSIONS. */
   readonly isCut: boolean;
 };
 
 export const MAX_LISTED_SESSIONS = 50;
 
-/** Lists the actor's sessions: first the one with this token, then the others by the time when they were last used. */
+/** Lists the actor's sessions: first the session with this token, then the others, the most recently used first. */
 export async function listSessions(
   db: Database,
   actor: Actor,
@@ -96,8 +99,8 @@ export async function listSessions(
 }
 
 /**
- * Ends one of the actor's sessions; `token` is that of the present one. Returns the same "conflict" for a session that has ended and
- * for one of another person.
+ * Ends one of the actor's sessions. `token` is the token of the current session. Returns the same "conflict" for a session that
+ * has ended as for a session of another person.
  */
 export async function endOwnSession(
   db: Database,
@@ -115,7 +118,7 @@ export async function endOwnSession(
   });
 }
 
-/** Ends every session of the actor except the one with this token. A repetition changes nothing. */
+/** Ends every session of the actor except the one with this token. Calling it again changes nothing. */
 export async function endOtherSessions(db: Database, actor: Actor, { token }: { token: string }): Promise<Done> {
   const { scope, userId } = actor;
   return runAction(db, async (tx) => {
@@ -133,7 +136,7 @@ export async function endOtherSessions(db: Database, actor: Actor, { token }: { 
 
 /**
  * Locks the actor's row, so that two requests that end each other's sessions run one after the other. Throws "forbidden" if the
- * session with the token has ended. `tokenHash` is the SHA-256 of the token.
+ * session has ended. `tokenHash` is the SHA-256 of the session's token.
  */
 export async function lockSession(
   tx: Transaction,
@@ -147,8 +150,8 @@ export async function lockSession(
 }
 
 /**
- * Replaces the token of a session, because somebody else may know it, and returns the new one. The age of the session, its proof and
- * how it began stay the same. Throws "forbidden" if the session has ended.
+ * Replaces the token of a session, because somebody else may know it, and returns the new token. Does not change the age of the
+ * session, its proof or how it began. Throws "forbidden" if the session has ended.
  */
 export async function renewSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<string> {
   const { token, tokenHash: newTokenHash } = createHashedToken();

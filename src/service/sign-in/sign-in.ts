@@ -16,19 +16,22 @@ import { insertLink, verifyPassword } from './password.ts';
 import { spendCode } from './second-factor-code.ts';
 import { openSession, type SignedIn, startSession } from './sessions.ts';
 
-/** The session waits for the second factor. Its token is good for `giveSecondFactor` only, for ten minutes. */
+/**
+ * The outcome of a correct password if the user has a second factor. The token is valid for ten minutes, and for
+ * `giveSecondFactor` only.
+ */
 type SecondFactorNeeded = { readonly kind: 'second-factor'; readonly token: string };
 /**
- * The password was long enough only with a second factor, which has been removed since. `token` is that of an access link
- * with which the user chooses a longer one.
+ * The outcome of a correct password that was long enough only with a second factor, which has been removed since. `token` is the
+ * token of an access link by which the user sets a longer password.
  */
 type NewPasswordNeeded = { readonly kind: 'new-password'; readonly token: string };
 type PasswordAccepted = SignedIn | SecondFactorNeeded | NewPasswordNeeded;
-/** The e-mail, the password, the code or the passkey is wrong. */
+/** The refusal of a wrong e-mail, password, code or passkey. */
 export type Wrong = { readonly kind: 'wrong' };
-/** The password is right, but the break-glass administrator needs the passkey or a second factor as well. */
+/** The refusal of a correct password of the break-glass administrator, who needs a passkey or a second factor as well. */
 type PasskeyNeeded = { readonly kind: 'passkey-needed' };
-/** The session that waited for the second factor has ended, so the password has to be given again. */
+/** The refusal of a code because the time for the second factor is over. The user must give the password again. */
 type Ended = { readonly kind: 'ended' };
 
 export type SignInResult = PasswordAccepted | SingleSignOnRequired | PasskeyNeeded | Wrong | RateLimited;
@@ -36,7 +39,7 @@ export type SecondFactorResult = SignedIn | Wrong | Ended | RateLimited;
 
 type GivenCredentials = { email: string; password: string; auditSource: AuditSource; now?: Date };
 
-/** Does the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
+/** Signs in with a password. Does the same work whatever is wrong, so that nobody can learn which e-mails have an account. */
 export async function signIn(
   db: Database,
   { email, password, auditSource, now = new Date() }: GivenCredentials,
@@ -61,7 +64,7 @@ export async function signIn(
   return judged;
 }
 
-/** The sign-in is refused. `why` is for the audit log. */
+/** The refusal of a sign-in. `why` is the reason for the audit log. */
 type Refused = {
   readonly kind: 'refused';
   readonly result: Wrong | SingleSignOnRequired | PasskeyNeeded;
@@ -80,7 +83,7 @@ function refusalOf(result: Refused['result'], why: string): Refused {
   return { kind: 'refused', result, why };
 }
 
-/** Signs in with a right password. */
+/** Signs in a user who has given the correct password. */
 async function accept(
   db: Database,
   found: Credentials,
@@ -96,7 +99,7 @@ async function accept(
       const { organizationId } = scope;
       return refusalOf({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
     }
-    // The account that needs no identity provider must not be open to a password alone. It has a passkey.
+    // The break-glass account needs no identity provider, so a password alone must not open it. It has a passkey.
     if (way === 'break-glass' && user.totpSince === null) return refusalOf({ kind: 'passkey-needed' }, WHY.passkey);
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)
@@ -113,8 +116,9 @@ async function accept(
 }
 
 /**
- * Records a failed sign-in by one row in one transaction, whether or not the e-mail has an account, so that both take the same time. A
- * moving organization cannot record it, which must not reveal that the e-mail has an account there.
+ * Records a failed sign-in by one row in one transaction, whether or not the e-mail has an account, so that both cases take the
+ * same time. The audit log of an organization that is moving cannot be written, which must not reveal that the e-mail has an
+ * account there.
  */
 async function recordFailure(
   db: Database,
@@ -136,11 +140,11 @@ async function recordFailure(
     });
     return true;
   });
-  // The move began meanwhile.
+  // The move began after the account was looked up.
   if (!isRecorded) await recordUnknown();
 }
 
-/** Completes a sign-in by a code of the authenticator or a recovery code. Each code is accepted once. */
+/** Completes a sign-in by a code of the authenticator or a recovery code. Each code is accepted only once. */
 export async function giveSecondFactor(
   db: Database,
   { token, code, auditSource, now = new Date() }: { token: string; code: string; auditSource: AuditSource; now?: Date },
@@ -187,7 +191,7 @@ export async function giveSecondFactor(
   return result;
 }
 
-/** Ends the session on the server. A repetition changes nothing. */
+/** Ends the session with this token. Calling it again changes nothing. */
 export async function signOut(db: Database, token: string, auditSource: AuditSource): Promise<void> {
   const tokenHash = hashToken(token);
   const session = tokenHash === null ? null : await findSessionByHash(db, tokenHash);
@@ -200,19 +204,19 @@ export async function signOut(db: Database, token: string, auditSource: AuditSou
   });
 }
 
-/** The user who is signed in with a token, or why nobody is. */
+/** The user who is signed in with a token, or the reason why nobody is. */
 export type SessionState =
   | {
       readonly kind: 'signed-in';
       readonly actor: Actor;
       readonly provedAt: Date | null;
-      /** Whether the organization is moving away. Then, only actions that end keys, sessions and accounts are possible. */
+      /** Whether the organization is moving away. If so, only actions that end keys, sessions and accounts are possible. */
       readonly isMoving: boolean;
     }
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
-/** Finds the session of a token in one statement. A token without a session is that of a session that was ended. */
+/** Finds the session of a token in one SQL query. A token without a session is treated as that of a session that has ended. */
 export async function getSessionState(
   db: Database,
   token: string,

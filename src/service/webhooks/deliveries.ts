@@ -26,17 +26,17 @@ import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '
 
 export type DeliveryListPage = {
   readonly deliveries: readonly ListedWebhookDelivery[];
-  /** `before` of the previous page; `null` on the first page. */
+  /** The `before` parameter of the previous page; `null` on the first page. */
   readonly previous: string | null;
-  /** `after` of the next page; `null` on the last page. */
+  /** The `after` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
 const PAGE_SIZE = 25;
 
 /**
- * Lists the deliveries of an endpoint, the latest first; none if there is no such endpoint. A position that is not a UUID is
- * ignored.
+ * Lists the deliveries of an endpoint, the latest first. The list is empty if there is no such endpoint. Ignores a position that
+ * is not a UUID.
  */
 export async function listDeliveries(
   db: Database,
@@ -55,7 +55,7 @@ export async function listDeliveries(
 }
 
 export type DeliveryDetails = WebhookDeliveryWithAttempts & {
-  /** What was sent, as JSON text; `null` if the event is no longer kept. */
+  /** The body that was sent, as JSON text; `null` if the event is no longer kept. */
   readonly body: string | null;
 };
 
@@ -75,13 +75,16 @@ export async function getDelivery(
   return { ...delivery, body: await readBody(db, actor, delivery) };
 }
 
-/** The body that was sent. A test event is created from its delivery again; other events are read as the API returns them. */
+/**
+ * Returns the body that was sent. The body of a test event is rebuilt from the delivery; other events are read as the API returns
+ * them.
+ */
 async function readBody(db: Database, { scope }: Actor, delivery: WebhookDelivery): Promise<string | null> {
   if (delivery.isTest) return testEventBody(delivery);
   return (await findEvent(db, scope, delivery.messageId))?.json ?? null;
 }
 
-/** Has an event sent once more, with the same id, even if an earlier attempt was successful. */
+/** Sends an event once more, with the same id, even if an earlier attempt was successful. */
 export async function resendDelivery(
   db: Database,
   actor: Actor,
@@ -108,7 +111,7 @@ export type TestSent = { readonly kind: 'test-sent'; readonly messageId: string 
 
 const MAX_TESTS_PER_MINUTE = 10;
 
-/** Has an event of the type "webhook.test" sent to this endpoint only, at most ten times within a minute. */
+/** Sends an event of the type "webhook.test" to this endpoint only, at most ten times a minute. */
 export async function sendTestEvent(
   db: Database,
   actor: Actor,

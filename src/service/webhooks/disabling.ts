@@ -5,22 +5,22 @@ import { type Database, transaction } from '../../store/sql/database.ts';
 import { disableWebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
 
-/** Why Charter disables an endpoint by itself. */
+/** A reason for which Charter itself disables an endpoint. */
 export type OwnReason = Exclude<DisabledReason, 'user'>;
 
 type Deps = {
   readonly db: Database;
   readonly outbox: Outbox;
-  /** The address at which people reach Charter. If it is `undefined`, the mail has no link. */
+  /** The public URL of the dashboard. If it is `undefined`, the mail has no link. */
   readonly publicUrl: string | undefined;
 };
 
 type Failing = { readonly id: string; readonly url: string; readonly reason: OwnReason; readonly at?: Date };
 
 /**
- * Disables an endpoint whose receiver at `url` is gone or only fails, and mails the administrators after the commit. Returns `false` if
- * the endpoint was disabled before, is deleted, or has got another URL. The pages of the organization also tell its administrators,
- * until the endpoint is enabled or deleted.
+ * Disables an endpoint whose receiver at `url` is gone or always fails, and mails the administrators after the commit. Until the
+ * endpoint is enabled or deleted, the dashboard shows them a notice, too. Returns `false` if the endpoint was already disabled or
+ * deleted, or has another URL now.
  */
 export async function disableEndpoint(
   deps: Deps,

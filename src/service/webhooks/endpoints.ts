@@ -54,10 +54,10 @@ export async function getEndpoint(db: Database, actor: Actor, endpointId: string
   return endpoint;
 }
 
-/** The URL and the types of events of an endpoint, as they were typed. */
+/** The URL and the event types of an endpoint, as they were typed. */
 export type WebhookContent = { readonly url: string; readonly eventTypes: readonly string[] };
 
-/** Adds an enabled endpoint. The limit of ten holds under concurrent creations. */
+/** Adds an enabled endpoint. Concurrent creations cannot exceed the limit of ten endpoints. */
 export async function createEndpoint(
   db: Database,
   actor: Actor,
@@ -92,12 +92,14 @@ export async function createEndpoint(
   });
 }
 
-/** Returns the normal forms of the typed content, or every mistake in it. */
+/** Returns the normal forms of the typed values, or all mistakes in them. */
 function readContent({ url, eventTypes }: WebhookContent, targets: WebhookTargets) {
   return parseEach({ url: () => parseEndpointUrl(url, targets), eventTypes: () => parseEventTypes(eventTypes) });
 }
 
-/** Changes an endpoint. The same content changes nothing. With another URL, the failures of the former one no longer count. */
+/**
+ * Changes an endpoint. Does nothing if nothing is different. If the URL changes, the failures at the former URL no longer count.
+ */
 export async function changeEndpoint(
   db: Database,
   actor: Actor,
@@ -134,7 +136,7 @@ export async function changeEndpoint(
   });
 }
 
-/** Disables an endpoint. It gets no new deliveries, and those that are pending wait until it is enabled. */
+/** Disables an endpoint. It gets no new deliveries, and its pending deliveries wait until it is enabled again. */
 export async function disableEndpointByUser(
   db: Database,
   actor: Actor,
@@ -151,7 +153,7 @@ export async function disableEndpointByUser(
   });
 }
 
-/** Enables an endpoint. Its pending deliveries are attempted when they are due, and failures count from now on. */
+/** Enables an endpoint. Its pending deliveries are sent when they are due, and failures are counted from zero. */
 export async function enableEndpoint(
   db: Database,
   actor: Actor,
@@ -171,8 +173,8 @@ export async function enableEndpoint(
 const ROWS_AT_ONCE = 5000;
 
 /**
- * Deletes the endpoint with its deliveries. They may be more than one transaction can delete in time, so most of them are deleted
- * before. A failure in between leaves an endpoint with fewer deliveries.
+ * Deletes the endpoint and its deliveries. There may be more deliveries than one transaction can delete in time, so most of them
+ * are deleted before it. If a failure occurs meanwhile, the endpoint still exists, with fewer deliveries.
  */
 export async function removeEndpoint(
   db: Database,
@@ -192,18 +194,18 @@ export async function removeEndpoint(
   });
 }
 
-/** A new secret, which is shown only in the response to the action that made it. */
+/** The new secret of an endpoint, which is shown only in the response to the action that created it. */
 export type WebhookSecretIssued = {
   readonly kind: 'issued';
   readonly id: string;
   readonly url: string;
-  /** The secret as text: "whsec_...". */
+  /** The secret as text that begins with "whsec_". */
   readonly secret: string;
-  /** When the previous secret stops signing; `null` if there is none. */
+  /** When deliveries are no longer signed with the previous secret; `null` if there is no previous secret. */
   readonly previousUntil: Date | null;
 };
 
-/** Creates a secret, encrypted for an endpoint, and as text for people. */
+/** Creates a secret. Returns it encrypted for storage with the endpoint, and as text for people. */
 export function mintEndpointSecret(
   { keyring }: Pick<Database, 'keyring'>,
   endpoint: { organizationId: string; id: string },
@@ -213,8 +215,8 @@ export function mintEndpointSecret(
 }
 
 /**
- * Gives the endpoint a new secret. Deliveries are signed with both the new and the previous secret for 24 hours, so that the receiver
- * loses no event while it changes to the new one. An older secret is used no more.
+ * Gives the endpoint a new secret. For 24 hours, deliveries are signed with both the new and the previous secret, so that the
+ * receiver loses no event while it changes to the new one. A secret before the previous one is no longer used.
  */
 export async function rotateEndpointSecret(
   db: Database,

@@ -3,9 +3,9 @@ import { memberOf } from '../../../domain/errors.ts';
 import type { RelyingParty } from '../../../domain/people/ways-in.ts';
 import { parseJson } from '../../../domain/resources/json.ts';
 
-// This is the only file that uses the library for WebAuthn. Its results are our own types.
+// This is the only file that uses the WebAuthn library. The functions return types of our own.
 
-/** What a browser returns for a new passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
+/** The response of a browser that has created a passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
 export type RegistrationResponse = {
   readonly credentialId: string;
   readonly clientData: ClientData;
@@ -13,7 +13,7 @@ export type RegistrationResponse = {
   readonly transports: readonly string[];
 };
 
-/** What a browser returns for the use of a passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
+/** The response of a browser that has used a passkey (`PublicKeyCredential.toJSON()`), not yet verified. */
 export type AssertionResponse = {
   readonly credentialId: string;
   readonly clientData: ClientData;
@@ -29,12 +29,14 @@ const CREDENTIAL_ID = /^[A-Za-z0-9_-]{1,1364}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 const CHALLENGE_BYTES = 32;
-/** How long browsers let people choose and confirm a passkey. */
+/** The time that a browser gives people to choose and confirm a passkey. */
 const TIMEOUT_MS = 5 * 60_000;
-/** The algorithms are EdDSA, ECDSA with P-256, and RSA, which Windows Hello uses (RFC 9053, RFC 8812). */
+/** The accepted signature algorithms: EdDSA, ECDSA with P-256, and RSA, which Windows Hello uses (RFC 9053, RFC 8812). */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The library is loaded when the first passkey is used: it would slow down the start, and many servers have no passkeys. */
+/**
+ * Loads the library when the first passkey is used, because it would slow down the startup, and many servers have no passkeys.
+ */
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');
 
@@ -42,7 +44,7 @@ export function createChallenge(): Buffer<ArrayBuffer> {
   return Buffer.from(randomBytes(CHALLENGE_BYTES));
 }
 
-/** The SHA-256 of a challenge in base64url. */
+/** Returns the SHA-256 of a challenge, which is given in base64url. */
 export function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
@@ -53,13 +55,13 @@ export type NewPasskeyRequest = {
   readonly userHandle: Uint8Array<ArrayBuffer>;
   readonly name: string;
   readonly email: string;
-  /** The passkeys that the user has. Their authenticators create no second one. */
+  /** The user's present passkeys. An authenticator that has one of them creates no second one. */
   readonly existing: readonly KnownPasskey[];
 };
 
 type KnownPasskey = { readonly credentialId: Uint8Array<ArrayBuffer>; readonly transports: readonly string[] };
 
-/** The options for `navigator.credentials.create()`, as JSON. */
+/** Returns the options for `navigator.credentials.create()`, as JSON. */
 export async function creationOptions(request: NewPasskeyRequest): Promise<object> {
   const { relyingParty, challenge, userHandle, name, email, existing } = request;
   return (await library()).generateRegistrationOptions({
@@ -77,7 +79,10 @@ export async function creationOptions(request: NewPasskeyRequest): Promise<objec
   });
 }
 
-/** The options for `navigator.credentials.get()`, as JSON. Without `allowed`, the user chooses from all passkeys of this site. */
+/**
+ * Returns the options for `navigator.credentials.get()`, as JSON. Without `allowed`, the user can choose any passkey of this
+ * site.
+ */
 export async function requestOptions({
   relyingParty,
   challenge,
@@ -155,13 +160,13 @@ export type VerifiedRegistration = {
   readonly isBackedUp: boolean;
 };
 
-/** Returns `null` unless a new passkey of this site, made with user verification, signed the challenge. */
+/** Returns the new passkey, or `null` unless it was created for this site with user verification and has signed the challenge. */
 export async function verifyRegistration(
   { credentialId, clientData, attestationObject }: RegistrationResponse,
   { origin, id }: RelyingParty,
 ): Promise<VerifiedRegistration | null> {
   const verified = await refusalAsNull(async () => {
-    // The library would send requests to the addresses in a certificate, to see whether it was revoked.
+    // The library would send requests to the URLs in a certificate, to check whether it was revoked.
     if (clientData.isCrossOrigin || !(await hasNoCertificate(attestationObject))) return null;
     return (await library()).verifyRegistrationResponse({
       response: {
@@ -191,7 +196,8 @@ export async function verifyRegistration(
 }
 
 /**
- * Whether an attestation, which Charter does not ask for, is missing or signed with the passkey itself (WebAuthn, section 5.1.3).
+ * Returns whether the response has no attestation, or one that is signed with the passkey itself (WebAuthn, section 5.1.3).
+ * Charter does not ask for an attestation.
  */
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await helpers();
@@ -206,7 +212,10 @@ export type VerifiedAssertion = {
   readonly isBackedUp: boolean;
 };
 
-/** Returns `null` unless this passkey, used on this site with user verification, signed the challenge. */
+/**
+ * Returns the result of the use, or `null` unless this passkey was used on this site with user verification and has signed the
+ * challenge.
+ */
 export async function verifyAssertion(
   { credentialId, clientData, authenticatorData, signature }: AssertionResponse,
   { publicKey, relyingParty }: { publicKey: Uint8Array<ArrayBuffer>; relyingParty: RelyingParty },
@@ -225,7 +234,7 @@ export async function verifyAssertion(
       expectedOrigin: relyingParty.origin,
       expectedRPID: relyingParty.id,
       requireUserVerification: true,
-      // The counter is judged by judgeUse, after the signature: the library would compare it before.
+      // The counter is zero, because the library would check it before the signature; judgeUse checks it afterwards.
       credential: { id: credentialId, publicKey, counter: 0 },
     });
   });
@@ -239,7 +248,8 @@ export async function verifyAssertion(
 }
 
 /**
- * Returns `null` if the library throws: its errors have no types. `verify` must not use the database, whose errors would be lost.
+ * Calls `verify`, and returns `null` if the library throws, because its errors have no types. `verify` must not use the database,
+ * because the errors of the database would be hidden.
  */
 async function refusalAsNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {

@@ -22,7 +22,7 @@ import {
 
 const WRONG: Wrong = { kind: 'wrong' };
 
-/** The options for a sign-in name no passkeys: the browser knows those of this site. */
+/** Returns the options for a sign-in. They name no passkeys, because the browser knows the passkeys of this site. */
 export async function optionsForSignIn(
   db: Database,
   { relyingParty, browser, now }: Asking,
@@ -32,7 +32,9 @@ export async function optionsForSignIn(
   return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge }) };
 }
 
-/** Signs in with a passkey alone, which counts as two factors: the user has it, and unlocks it by a PIN or a biometric. */
+/**
+ * Signs in with a passkey alone, which counts as two factors: the user has the passkey, and unlocks it by a PIN or a biometric.
+ */
 export async function signInWithPasskey(
   db: Database,
   { credential, relyingParty, browser, auditSource, now }: GivenPasskey & { readonly auditSource: AuditSource },
@@ -49,7 +51,7 @@ export async function signInWithPasskey(
   if (owner === null) return WRONG;
   const scope = OrganizationScope.grant(owner.organizationId);
   const { userId } = owner;
-  // Nobody said who signs in, so the authenticator must (WebAuthn level 3, section 7.2).
+  // The user has not given an e-mail, so the authenticator must say who signs in (WebAuthn level 3, section 7.2).
   const isNamed = response.userHandle !== null;
   const use = isAsked && isNamed ? await verifyUse(db, scope, { userId, response, relyingParty }) : null;
 
@@ -82,7 +84,7 @@ export async function signInWithPasskey(
       });
       return { ...signedIn, email: user.email };
     });
-  // Without a proof, nobody learns that the passkey is known in an organization that is moving.
+  // If the proof is wrong, the result must not reveal that the passkey belongs to an organization that is moving.
   const result = use === null ? await unlessMoving(WRONG, judge) : await clearIfMoving(db, attempt, judge);
   if (result.kind !== 'signed-in') return result;
   await clearAttempt(db, attempt);

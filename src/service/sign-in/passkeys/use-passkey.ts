@@ -16,20 +16,20 @@ import type { Invalid, RateLimited } from '../../outcome.ts';
 import { admitChallenge } from '../attempt-limits.ts';
 import { type AssertionResponse, createChallenge, hashChallenge, requestOptions, verifyAssertion } from './ceremony.ts';
 
-/** A form with a signed challenge. */
+/** The fields of a form with a signed challenge. */
 export type GivenPasskey = {
-  /** The text of `PublicKeyCredential.toJSON()`. */
+  /** The result of `PublicKeyCredential.toJSON()`, as JSON text. */
   readonly credential: string;
   readonly relyingParty: RelyingParty;
   readonly browser: AskingBrowser;
   readonly now: Date;
 };
 
-/** Options for the script of a page, as JSON. */
+/** The options that the script of a page passes to the browser, as JSON. */
 export type PasskeyOptions = { readonly kind: 'options'; readonly options: object };
 export type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
 
-/** The options for a proof by one of the actor's passkeys. */
+/** Returns the options for a proof by one of the actor's passkeys. */
 export async function optionsForProof(
   db: Database,
   actor: Actor,
@@ -41,7 +41,7 @@ export async function optionsForProof(
   return { kind: 'options', options: await requestOptions({ relyingParty, challenge: issued.challenge, allowed }) };
 }
 
-/** A use of a passkey with a valid signature. It has not been compared with the last use yet. */
+/** A use of a passkey with a valid signature, whose counter has not been compared with that of the last use yet. */
 export type VerifiedUse = {
   readonly passkey: StoredPasskey;
   readonly counter: number;
@@ -49,7 +49,7 @@ export type VerifiedUse = {
   readonly isBackedUp: boolean;
 };
 
-/** Spends the challenge that the browser was given. Returns `null` unless a passkey of this user signed it. */
+/** Uses up the challenge that the browser was given. Returns `null` unless a passkey of this user has signed it. */
 export async function spendAndVerify(
   db: Database,
   scope: OrganizationScope,
@@ -63,7 +63,7 @@ export async function spendAndVerify(
 
 type Verifying = {
   readonly userId: string;
-  /** `null` if the response of the browser could not be read. */
+  /** The parsed response of the browser; `null` if it is not valid. */
   readonly response: AssertionResponse | null;
   readonly given: Pick<GivenPasskey, 'browser' | 'relyingParty'>;
   readonly purpose: 'proof' | 'sign_in';
@@ -76,7 +76,7 @@ export const PASSKEY_REFUSED: Invalid = {
   fields: {},
 };
 
-/** Returns `null` unless a passkey of this user signed the challenge, which the caller has spent. */
+/** Verifies that a passkey of this user has signed the challenge, which the caller has used up. Returns `null` if not. */
 export async function verifyUse(
   db: Database,
   scope: OrganizationScope,
@@ -85,7 +85,7 @@ export async function verifyUse(
   const passkey = await findOwn(db.prisma, scope, { userId, credentialId: response.credentialId });
   if (passkey === null) return null;
   const { userHandle } = response;
-  // Authenticators return the user handle with every discoverable passkey. It must be that of the user's account.
+  // Authenticators return the user handle with every discoverable passkey, so it must be the handle of the user's account.
   if (userHandle !== null && userHandle !== Buffer.from(passkey.userHandle).toString('base64url')) return null;
   const verified = await verifyAssertion(response, { publicKey: passkey.publicKey, relyingParty });
   return verified === null ? null : { passkey, ...verified };
@@ -100,7 +100,7 @@ async function findOwn(
   return own.find((each) => Buffer.from(each.credentialId).toString('base64url') === credentialId) ?? null;
 }
 
-/** `why` is for the audit log. */
+/** Whether the use was recorded. `why` is the reason of the refusal for the audit log. */
 export type UseResult = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
 
 const WHY = {
@@ -110,7 +110,8 @@ const WHY = {
 };
 
 /**
- * Records the use. The caller has locked the user, so that one is refused if a passkey and its copy are used at the same time.
+ * Records the use of the passkey. The caller has locked the user, so that if a passkey and its copy are used at the same time,
+ * one of them is refused.
  */
 export async function spendUse(
   tx: Transaction,
@@ -126,9 +127,9 @@ export async function spendUse(
   return { kind: 'used' };
 }
 
-/** The browser that asks for a challenge, and the only one that can use it. */
+/** The browser that asks for a challenge. No other browser can use the challenge. */
 export type AskingBrowser = {
-  /** The token of the browser's forms, which depends on its cookie. */
+  /** The CSRF token of the browser's forms, which depends on a cookie. */
   readonly formToken: string;
   readonly ip: string;
 };
@@ -158,7 +159,7 @@ export async function issueChallenge(
 }
 
 /**
- * Uses up the challenge that was signed, whether or not the signature is right. Returns `null` if this browser was not given this
+ * Uses up the challenge that was signed, even if the signature is wrong. Returns `null` if this browser was not given the
  * challenge.
  */
 export async function spendChallenge(

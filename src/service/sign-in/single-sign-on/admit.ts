@@ -43,8 +43,8 @@ type Arrival = {
 };
 
 /**
- * Signs in the person who comes from the provider. The issuer and the subject identify the user. A person to whom no user is linked is
- * found by the e-mail, which must be of a verified domain, and only among the users of this organization.
+ * Signs in the person whom the provider has authenticated. The issuer and the subject identify the linked user. If no user is
+ * linked, the user is found by the e-mail, which must be of a verified domain, and only within this organization.
  */
 export async function admit(
   db: Database,
@@ -65,12 +65,13 @@ export async function admit(
       const byGroups = { groupRole: groupRoleOf(person, rules), lacksGroups: lacksGroups(person, rules) };
       const given = { ...arrival, link, sid: person.sid, ...byGroups, groupsClaim: rules.groupsClaim };
       if (linkedId === null) return admitUnlinked(tx, scope, { ...given, user, newPeopleRole: rules.newPeopleRole });
-      // The user was unlinked before the lock.
+      // The user was unlinked before the row was locked.
       if (user === null || (await findSsoUser(tx, scope, person)) !== user.id) return LOST;
       return admitLinked(tx, scope, { ...given, user });
     });
   } catch (error) {
-    // A user of another organization has the e-mail, which must not be revealed, or a concurrent sign-in has linked the person.
+    // Either a user of another organization has the e-mail, which must not be revealed, or a concurrent sign-in has linked the
+    // person.
     if (isUniqueViolation(error)) return notAdmittedFor('no-account');
     throw error;
   }
@@ -153,7 +154,7 @@ async function admitNew(
   return signInLinked(tx, scope, { ...given, user: { id, role, email }, provedAt: provedAtOf(person, now) });
 }
 
-/** Whether an access link proves that the account is the person's. It replaces no second factor. */
+/** Returns whether an access link proves that the account belongs to the person. The link does not replace a second factor. */
 async function isByLink(
   tx: Transaction,
   scope: OrganizationScope,
@@ -169,14 +170,14 @@ type Linking = {
   readonly now: Date;
 };
 
-/** Links a user to a person. Throws a unique violation if one of them has been linked meanwhile. */
+/** Links a user to a person at the provider. Throws a unique violation if the user or the person has been linked meanwhile. */
 export async function linkUser(
   tx: Transaction,
   scope: OrganizationScope,
   { userId, person: { issuer, subject }, auditSource, now }: Linking,
 ): Promise<void> {
   await insertSsoIdentity(tx, scope, { userId, issuer, subject, linkedAt: now });
-  // With an access link that is still open, the user could set a password, and sign in without the provider.
+  // By an access link that is still open, the user could set a password and then sign in without the provider.
   await voidAccessLinksOf(tx, scope, userId);
   await recordAudit(tx, scope, {
     action: 'user.sso_linked',
@@ -189,13 +190,13 @@ export async function linkUser(
 
 type LinkedSignIn = {
   readonly user: Pick<LockedUser, 'id' | 'role' | 'email'>;
-  /** The provider's id of the session; empty if it gave none. */
+  /** The provider's id of the session; empty if the provider gave none. */
   readonly sid: string;
-  /** The role by the person's groups; `null` if it stays as it is. */
+  /** The role that the person's groups give; `null` if the role does not change. */
   readonly groupRole: GroupRole | null;
-  /** Whether roles follow groups, but the provider sent none. The role stays as it is. */
+  /** Whether roles depend on groups, but the provider sent no groups. The role does not change then. */
   readonly lacksGroups: boolean;
-  /** When the person proved who they are; `null` if nobody knows. */
+  /** When the person proved who they are; `null` if that is unknown. */
   readonly provedAt: Date | null;
   readonly signIn: Pick<SsoSignInRecord, 'next'>;
   readonly auditSource: AuditSource;
@@ -203,8 +204,8 @@ type LinkedSignIn = {
 };
 
 /**
- * Opens a session of a linked user, who is active, with the role by their groups. The caller has locked the organization before the
- * user, because a change of the role needs it.
+ * Opens a session for a linked, active user, and changes the role as the person's groups require. The caller has locked the
+ * organization before the user, because a change of the role needs that lock.
  */
 export async function signInLinked(
   tx: Transaction,
@@ -223,7 +224,7 @@ export async function signInLinked(
   return { kind: 'signed-in', email: user.email, token, next: signIn.next };
 }
 
-/** Gives the user the role by their groups. Groups neither appoint nor demote administrators. */
+/** Gives the user the role of the person's groups. Groups cannot make anybody an administrator, nor demote an administrator. */
 async function followGroups(
   tx: Transaction,
   scope: OrganizationScope,
@@ -231,7 +232,7 @@ async function followGroups(
 ): Promise<void> {
   if (groupRole === null || user.role === 'administrator' || user.role === groupRole) return;
   await changeUser(tx, scope, user.id, { role: groupRole });
-  // A promotion ends all sessions, so that an intruder in one of them gains no permission.
+  // A promotion ends all sessions, so that an intruder in one of them gains no permissions.
   if (isAbove(groupRole, user.role)) await endSessionsOf(tx, scope, user.id);
   await recordAudit(tx, scope, {
     action: 'user.role_changed',
@@ -242,11 +243,12 @@ async function followGroups(
   });
 }
 
-// A sign-in at the provider that begins from an access link proves whose account it is, like a password that is set by the link.
+// If a sign-in at the provider begins from an access link, the link proves whose account it is, as it does when a password is
+// set.
 
 type FromLink = { readonly signIn: Pick<SsoSignInRecord, 'linkHash'>; readonly now: Date };
 
-/** Returns the access link from which the sign-in began, or `null` if there is none, or it is no longer open. */
+/** Returns the access link from which the sign-in began, or `null` if there is none or it is no longer open. */
 export async function findLink(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -257,8 +259,8 @@ export async function findLink(
 }
 
 /**
- * Uses up the link. Only one of concurrent calls returns `true`. The caller has locked the user, whose role may have changed since the
- * link was found.
+ * Uses up the link. Of concurrent calls, only one returns `true`. The caller has locked the user, whose role may have changed
+ * since the link was found.
  */
 export async function useLink(
   tx: Transaction,

@@ -11,34 +11,40 @@ import { LOST, type Lost } from './completion.ts';
 import { type Connection, connectionUrls, shareConnection } from './connection.ts';
 import type { ProviderFailure } from './provider.ts';
 
-/** Runs a task when it is the organization's turn to use the database. Requests to the provider, which may be slow, run outside. */
+/**
+ * Runs a task when it is the organization's turn to use the database. Requests to the provider run outside of such tasks, because
+ * they may be slow.
+ */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type SignInDeps = { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn };
 
 export type SignInRequest = {
-  /** Charter's own address. */
+  /** The origin of this server's public URL. */
   readonly origin: string;
   /** The secret in the cookie of the browser. */
   readonly browserSecret: string;
-  /** The path of the dashboard to which the sign-in leads. */
+  /** The path of the dashboard to which the user is redirected after the sign-in. */
   readonly next: string;
-  /** The e-mail that was typed, in lower case; empty if the sign-in began at the provider. */
+  /** The e-mail that was typed, in lower case; empty if the sign-in began at the provider's page. */
   readonly email: string;
-  /** The SHA-256 of the token of the access link from which the sign-in begins. */
+  /** The SHA-256 of the token of the access link from which the sign-in begins, if it begins from one. */
   readonly linkHash?: Buffer | null;
-  /** The form that continues after a proof. The sign-in then proves who the user of the session is, and opens no session. */
+  /**
+   * The encrypted form that is continued after a proof. If it is given, the sign-in only proves who the user of the session is,
+   * and opens no new session.
+   */
   readonly sealedForm?: Buffer | null;
   readonly auditSource: AuditSource;
   readonly now: Date;
 };
 
-/** The browser signs in at `url`. */
+/** The sign-in has begun. The browser must be redirected to `url`. */
 export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
 
 /**
- * Begins a sign-in of this browser at the provider of the connection. It must be completed within ten minutes. "lost": the
- * connection was changed or removed while the provider was asked.
+ * Begins a sign-in of this browser at the identity provider. It must be completed within ten minutes. Returns "lost" if the
+ * connection was changed or removed meanwhile.
  */
 export async function beginSignIn(
   { db, access, inTurn }: SignInDeps,
@@ -75,7 +81,7 @@ export async function beginSignIn(
   );
 }
 
-/** The attempt for which the limits count a sign-in. */
+/** Returns the attempt that the rate limits count for a sign-in. */
 export function attemptOf(
   { organizationId, email }: { readonly organizationId: string; readonly email: string },
   { ip }: AuditSource,
@@ -85,7 +91,7 @@ export function attemptOf(
     : { at: 'single-sign-on', account: email, ip };
 }
 
-/** Whether a sign-in that began then may still be completed. */
+/** Returns whether a sign-in that began at `createdAt` may still be completed. */
 export function isOpen({ createdAt }: { readonly createdAt: Date }, now: Date): boolean {
   return now.getTime() - createdAt.getTime() < SIGN_IN_MINUTES * MINUTE_MS;
 }

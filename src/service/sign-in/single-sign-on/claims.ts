@@ -6,22 +6,22 @@ import { isText } from '../../../domain/text.ts';
 import type { SsoRules } from '../../../store/people/single-sign-on.ts';
 import type { Claims, WantedClaim } from './provider.ts';
 
-/** A person, as the claims of the provider describe them. */
+/** A person as the provider's claims describe them. */
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
   /** The e-mail in lower case; `null` if there is none, or the provider says that it is not verified. */
   readonly email: string | null;
   readonly name: string;
-  /** The provider's id of the session; empty if it gave none. */
+  /** The provider's id of the session; empty if the provider gave none. */
   readonly sid: string;
   /** When the person signed in at the provider; `null` if the provider did not say. */
   readonly signedInAt: Date | null;
-  /** All claims. The rules of the organization say which of them has the groups. */
+  /** All claims. The organization's rules say which claim contains the groups. */
   readonly claims: Claims;
 };
 
-/** Returns `null` if the subject is longer than OpenID Connect allows, or cannot be stored. */
+/** Returns the person, or `null` if the subject is longer than OpenID Connect Core section 2 allows or cannot be stored. */
 export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Person | null {
   const { sub } = claims;
   if (sub === '' || sub.length > 255 || /\p{C}/u.test(sub)) return null;
@@ -38,23 +38,23 @@ export function personOf(claims: Claims, { issuer }: Pick<Person, 'issuer'>): Pe
 }
 
 /**
- * When the person proved who they are, or `null` if the provider did not say. The arrival itself proves nothing: an intruder at an open
- * browser may have a session at the provider.
+ * Returns when the person proved who they are, or `null` if the provider did not say. The return from the provider proves
+ * nothing, because an intruder at an unlocked computer may use the person's session at the provider.
  */
 export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date): Date | null {
   return signedInAt === null ? null : new Date(Math.min(now.getTime(), signedInAt.getTime()));
 }
 
 /**
- * The e-mail, or `null` if the provider says that it is not verified. Some providers send "false" as a string. Without the claim, the
- * verified domain is enough.
+ * Returns the e-mail, or `null` if the provider says that it is not verified. Some providers send "false" as a string. If the
+ * claim is missing, it is enough that the organization has verified the domain.
  */
 function emailOf({ email, email_verified: isVerified }: Claims): string | null {
   if (isVerified !== undefined && isVerified !== true && isVerified !== 'true') return null;
   return typeof email === 'string' ? normalEmail(email) : null;
 }
 
-/** The name from the provider if people may have it, otherwise the e-mail. */
+/** Returns the name from the provider if it is a valid name for a person, otherwise the e-mail. */
 function nameOf({ name }: Claims, email: string | null): string {
   const candidates = [textOf(name, MAX_CHARACTERS.person), email?.slice(0, MAX_CHARACTERS.person) ?? ''];
   for (const candidate of candidates) {
@@ -65,7 +65,7 @@ function nameOf({ name }: Claims, email: string | null): string {
   return 'Unnamed';
 }
 
-/** Returns `null` for a value that is no number of seconds, or is beyond every date. */
+/** Returns `null` if the value is not a number, or is beyond the range of a Date. */
 function instantOf(seconds: unknown): Date | null {
   const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;
   return instant === null || Number.isNaN(instant.getTime()) ? null : instant;
@@ -76,8 +76,8 @@ function textOf(value: unknown, maxCharacters: number): string {
 }
 
 /**
- * The highest role of the person's groups, or the role of new people for a person in none of them. Returns `null` if roles do not follow
- * groups, or the provider did not send the claim, as Entra ID does for people with too many groups.
+ * Returns the highest role of the person's groups, or the role of new people if no group gives a role. Returns `null` if roles do
+ * not depend on groups, or the provider did not send the claim, as Entra ID does for people with too many groups.
  */
 export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules): GroupRole | null {
   const { groupRoles, newPeopleRole } = rules;
@@ -87,13 +87,15 @@ export function groupRoleOf({ claims }: Pick<Person, 'claims'>, rules: SsoRules)
   return highest(roles) ?? newPeopleRole ?? 'viewer';
 }
 
-/** The groups that a later decision may need, which are texts, or `undefined` if the provider has sent none. */
+/**
+ * Returns the groups that are strings, for a later decision about the role, or `undefined` if the provider has sent no groups.
+ */
 export function storableGroups({ claims }: Pick<Person, 'claims'>, groupsClaim: string): readonly string[] | undefined {
   const groups = groupsClaim === '' ? null : groupsIn(claims, { groupsClaim });
   return groups?.flatMap((each) => (typeof each === 'string' && isText(each) ? [each] : []));
 }
 
-/** Whether roles follow groups, and the provider has not sent any. */
+/** Returns whether roles depend on groups, but the provider has not sent any. */
 export function lacksGroups({ claims }: Pick<Person, 'claims'>, rules: SsoRules): boolean {
   return wantsGroups(rules) && groupsIn(claims, rules) === null;
 }
@@ -102,14 +104,14 @@ function wantsGroups({ groupsClaim, groupRoles }: SsoRules): boolean {
   return groupsClaim !== '' && groupRoles.length > 0;
 }
 
-/** Returns `null` if there is no such claim. */
+/** Returns the value of the groups claim as an array, or `null` if there is no such claim. */
 function groupsIn(claims: Claims, { groupsClaim }: Pick<SsoRules, 'groupsClaim'>): readonly unknown[] | null {
   const sent = claims[groupsClaim];
   if (typeof sent === 'string') return [sent];
   return Array.isArray(sent) ? sent : null;
 }
 
-/** The claims that the connection needs. A sign-in can do without the name. */
+/** Returns the claims to request. A sign-in is possible without the name. */
 export function claimsFor(rules: SsoRules): WantedClaim[] {
   return [
     { name: 'email', isNeeded: true },

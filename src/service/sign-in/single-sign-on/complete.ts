@@ -44,7 +44,7 @@ type Response = {
   readonly now: Date;
 };
 
-/** Completes a sign-in when the browser comes back from the provider. */
+/** Completes a sign-in when the browser returns from the provider. */
 export async function completeSignIn(
   deps: SignInDeps,
   connection: Connection,
@@ -67,14 +67,15 @@ export async function completeSignIn(
 type FoundPerson = { readonly kind: 'person'; readonly person: Person };
 type Found = FoundPerson | Lost | ProviderFailure;
 
-/** Asks the provider who has signed in. */
+/** Returns the person whom the provider has authenticated. */
 async function matchPerson(
   { access }: SignInDeps,
   { scope, record, client }: Connection,
   { response, signIn }: { readonly response: Response; readonly signIn: SsoSignInRecord },
 ): Promise<Found> {
   const { origin, browserSecret, parameters, now } = response;
-  // The provider of one issuer must not complete a sign-in that began at another one (a mix-up attack).
+  // A sign-in that began at one issuer must not be completed by the provider of another issuer (the mix-up attack, RFC 9700
+  // section 4.4).
   if (signIn.issuer !== record.issuer || !isOpen(signIn, now)) return LOST;
   const { discoverProvider, redeemCode } = await import('./provider.ts');
   const provider = await discoverProvider(access, client);
@@ -111,7 +112,7 @@ async function admitFound(
     case 'lost':
       return admitted;
     default:
-      // A person who has proved nothing gets the same response while the organization is moving.
+      // A person who has not proved anything gets the same response while the organization is moving.
       await (found.kind === 'person'
         ? recordFailure(db, scope, { why: whyOf(admitted), email: found.person.email, auditSource })
         : unlessMoving(undefined, () => recordFailure(db, scope, { why: whyOf(admitted), email: null, auditSource })));
@@ -140,14 +141,14 @@ async function proveFound(
   }
 }
 
-/** The reason for the audit log. */
+/** Returns the reason for the audit log. */
 function whyOf(failure: ProviderFailure | NotAdmitted | NotProven): string {
   return 'words' in failure ? failure.words : failure.reason;
 }
 
 const NO_SUBJECT = 'The subject is empty, is too long or has control characters.';
 
-/** Takes the sign-in that this browser began, so that it cannot be completed again. */
+/** Removes and returns the sign-in that this browser began, so that it cannot be completed again. */
 async function takeSignIn(
   db: Database,
   scope: OrganizationScope,
@@ -180,8 +181,8 @@ type Begun = {
 };
 
 /**
- * Takes the attempt back from the limits, and remembers the network for the organization and the account that signed in. The account
- * whose e-mail was typed does not get it: anybody can type the e-mail of somebody else, and could then try more passwords there.
+ * Uncounts the attempt, and remembers the network for the organization and for the account that signed in. The network is not
+ * remembered for a typed e-mail, because anybody can type the e-mail of somebody else, and could then try more passwords there.
  */
 export async function countSignIn(
   db: Database,
@@ -193,7 +194,7 @@ export async function countSignIn(
     await rememberNetwork(db, { account, ip: begun.auditSource.ip });
 }
 
-/** Takes the attempt back from the limits for which it was counted at its beginning. */
+/** Uncounts the attempt that was counted when the sign-in began. */
 async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
   await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
 }
@@ -206,7 +207,10 @@ type Proving = {
   readonly now: Date;
 };
 
-/** Renews the proof of the browser's session if the person is its user. The proof is then as old as the sign-in at the provider. */
+/**
+ * Records that the person has proved to be the user of the browser's session. The time of the proof is that of the sign-in at the
+ * provider.
+ */
 async function provePerson(
   db: Database,
   connection: Connection,
@@ -228,7 +232,9 @@ async function provePerson(
   });
 }
 
-/** Records the failed proof of the user of the browser's session, if it still has one in this organization. */
+/**
+ * Records a failed proof, with the user of the browser's session if the session still exists and belongs to this organization.
+ */
 async function recordFailedProof(
   db: Database,
   scope: OrganizationScope,

@@ -38,13 +38,16 @@ export type ConfirmationKey = {
 /** The account that a person may confirm as theirs. */
 export type Confirmation = {
   readonly email: string;
-  /** What the person must give. "link": only the second factor, after an access link. "none": there is no password. */
+  /**
+   * What the person must give. "link": an access link was given already, so only the second factor. "none": the account has no
+   * password.
+   */
   readonly by: 'password' | 'link' | 'none';
   readonly hasSecondFactor: boolean;
   readonly hasPasskey: boolean;
 };
 
-/** Returns `null` if there is nothing to confirm in this browser. */
+/** Returns the account to confirm, or `null` if this browser has none to confirm. */
 export async function openConfirmation(
   db: Database,
   connection: Connection,
@@ -64,7 +67,9 @@ type Found = {
   readonly signIn: SsoSignInRecord;
   readonly person: UnconfirmedPerson;
   readonly user: LockedUser;
-  /** The access link from which the sign-in began. It replaces the password, but not the second factor. */
+  /**
+   * The access link from which the sign-in began; `null` if there is none. It replaces the password, but not the second factor.
+   */
   readonly link: AccessLinkRecord | null;
 };
 
@@ -92,9 +97,9 @@ async function findOpenConfirmation(
 }
 
 /**
- * Links a user to the person who has just signed in at the provider. The person must prove that the account is theirs, because people
- * choose their e-mail themselves at some providers: by a passkey, or by the password or an access link, with the code of a second
- * factor.
+ * Links a user to the person who has just signed in at the provider. The person must prove that the account is theirs, because at
+ * some providers people can choose any e-mail. The proof is a passkey, or a password or access link together with the code of the
+ * second factor.
  */
 export async function confirmAccount(
   db: Database,
@@ -127,7 +132,7 @@ export async function confirmAccount(
       const current = await lockUser(tx, scope, user.id);
       if (current === null || current.deactivatedAt !== null || current.passwordHash !== user.passwordHash) return LOST;
       const rules = await shareConnection(tx, connection);
-      // The e-mail, or the claim with the groups, may have been changed since the provider was asked.
+      // The e-mail of the user, or the claim that contains the groups, may have been changed while the provider was asked.
       if (rules === null || current.email !== person.claims.email || rules.groupsClaim !== person.claims.groupsClaim)
         return LOST;
       const claims = { sub: person.subject, [rules.groupsClaim]: person.claims.groups };
@@ -160,39 +165,42 @@ export async function confirmAccount(
   }
 }
 
-// The proof that an account is that of the person who confirms it.
+// The proof that the account belongs to the person who confirms it.
 
 export type GivenForAccount =
   | {
       readonly kind: 'password';
-      /** The password, which is not read if the sign-in began from an access link. */
+      /** The password; ignored if the sign-in began from an access link. */
       readonly password: string;
-      /** The code, which is read only if the user has a second factor. */
+      /** The code of the second factor; ignored if the user has no second factor. */
       readonly code: string;
     }
-  /** The challenge of the passkey is that of a sign-in. */
+  /** A passkey that has signed a challenge for a sign-in. */
   | ({ readonly kind: 'passkey' } & Omit<GivenPasskey, 'now'>);
 
-/** `why`: for the audit log. */
+/** The refusal of the proof. `why` is the reason for the audit log. */
 export type ConfirmationRefusal = {
   readonly kind: 'refusal';
   readonly invalid: Invalid;
   readonly why: Readonly<Record<string, string>>;
 };
 
-/** Uses up the proof, in the transaction that links the user, who is locked. */
+/**
+ * Uses up the proof in the transaction that links the user, whose row is locked. Returns a refusal if the proof is no longer
+ * valid.
+ */
 type Spend = (tx: Transaction, current: LockedUser) => Promise<ConfirmationRefusal | null>;
 
 type ConfirmationProof = {
   readonly attempts: readonly Attempt[];
-  /** Verifies the proof. Call it once the attempts are admitted. */
+  /** Verifies the proof. Call it only after the attempts were found to be within the limits. */
   readonly verify: () => Promise<Spend | ConfirmationRefusal>;
 };
 
 type Proving<Given = GivenForAccount> = {
   readonly given: Given;
   readonly user: LockedUser;
-  /** An open access link of the user replaces the password. */
+  /** Whether the user has an open access link, which replaces the password. */
   readonly hasLink: boolean;
   readonly ip: string;
   readonly now: Date;
@@ -230,7 +238,7 @@ function proofByPassword(
   return { attempts, verify };
 }
 
-/** A passkey replaces the password and the second factor, as at the sign-in. */
+/** Returns the proof by a passkey, which replaces both the password and the second factor, as at the sign-in. */
 function proofByPasskey(
   db: Database,
   scope: OrganizationScope,

@@ -18,13 +18,16 @@ export type Connection = {
   readonly client: ProviderClient;
 };
 
-/** Finds the connection for people with this e-mail. The result depends on the domain of the e-mail only. */
+/** Finds the connection for people with this e-mail. The result depends only on the domain of the e-mail. */
 export async function findConnectionForEmail(db: Database, email: string): Promise<Connection | null> {
   const organizationId = await findSsoOrganization(db, domainOfEmail(email));
   return organizationId === null ? null : findConnectionById(db, organizationId);
 }
 
-/** Finds the connection of the organization that a URL names. Its scope is only for a sign-in, for which the provider vouches. */
+/**
+ * Finds the connection of the organization with the id in a URL. Its scope may be used only for a sign-in that the provider
+ * confirms.
+ */
 export async function findConnectionById(db: Database, organizationId: string): Promise<Connection | null> {
   if (!isId(organizationId)) return null;
   const scope = OrganizationScope.grant(organizationId);
@@ -33,8 +36,8 @@ export async function findConnectionById(db: Database, organizationId: string): 
 }
 
 /**
- * Locks the connection against changes until the transaction ends, and returns it. Returns `null` if it has got another issuer or client
- * since it was read: what the former provider said must not count.
+ * Locks the connection against changes until the transaction ends, and returns it. Returns `null` if the issuer or the client ID
+ * was changed since the connection was read, because what the former provider said must not count.
  */
 export async function shareConnection(
   tx: Transaction,
@@ -52,7 +55,7 @@ export function clientOf(
   return { issuer, clientId, clientSecret: secret };
 }
 
-/** The URLs of an organization that its provider uses. `origin` is Charter's own address. */
+/** Returns the URLs that an organization's provider uses. `origin` is the origin of this server's public URL. */
 export function connectionUrls(origin: string, organizationId: string) {
   const url = (path: string) => `${origin}/single-sign-on/${organizationId}/${path}`;
   return { redirectUri: url('callback'), initiateLoginUri: url('start'), backChannelLogoutUri: url('logout') };

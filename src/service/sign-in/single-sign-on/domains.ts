@@ -29,7 +29,10 @@ import type { ProviderAccess } from '../../provider-access.ts';
 import type { InTurn } from './begin.ts';
 import { IS_REQUIRED, lockSettings } from './settings.ts';
 
-/** Adds a domain that is not verified yet. Any organization may: only the TXT record, or an operator, says whose it is. */
+/**
+ * Adds a domain that is not verified yet. Any organization can add any domain, because only the TXT record, or an operator,
+ * proves whose domain it is.
+ */
 export async function addDomain(
   db: Database,
   actor: Actor,
@@ -53,7 +56,7 @@ export async function addDomain(
 
 const TAKEN = 'Another organization has verified this domain. If it is yours, contact support.';
 
-/** Looks up the TXT record of a domain. If it is found, the domain is verified. */
+/** Looks up the TXT record of a domain, and marks the domain as verified if the record is found. */
 export async function verifyDomain(
   { db, access, inTurn }: { readonly db: Database; readonly access: ProviderAccess; readonly inTurn: InTurn },
   actor: Actor,
@@ -89,14 +92,19 @@ export async function verifyDomain(
 
 type Verification = {
   readonly domain: string;
-  /** The token of the TXT record that was looked up. The domain may have been removed and added again since. */
+  /**
+   * The token of the TXT record that was looked up. The domain may have been removed and added again meanwhile, with another
+   * token.
+   */
   readonly token: string;
   readonly now: Date;
-  /** How the domain was verified, for the audit log. */
+  /** The way in which the domain was verified, for the audit log. */
   readonly by: string;
 };
 
-/** Records that the domain is verified. A repetition changes nothing. "conflict": the domain has got another token since. */
+/**
+ * Records that the domain is verified. Calling it again changes nothing. Returns "conflict" if the domain has another token now.
+ */
 async function recordVerification(
   tx: Transaction,
   actor: ActorOrOperator,
@@ -109,7 +117,10 @@ async function recordVerification(
   return DONE;
 }
 
-/** Verifies a domain for which an operator vouches, and adds it if the organization has not. Returns its normal form. */
+/**
+ * Verifies a domain for which an operator vouches. Adds the domain if the organization has not done so. Returns the domain in its
+ * normal form.
+ */
 export async function vouchForDomain(
   db: Database,
   scope: OrganizationScope,
@@ -138,7 +149,7 @@ export async function vouchForDomainOf(db: Database, id: string, domain: string)
   }
 }
 
-/** Removes a domain. Users who are linked can still sign in, but no further users are linked by an e-mail of the domain. */
+/** Removes a domain. Users who are linked can still sign in, but no more users are linked by an e-mail of the domain. */
 export async function removeDomain(
   db: Database,
   actor: Actor,

@@ -25,8 +25,8 @@ import {
 import { NO_CONNECTION } from './settings.ts';
 
 /**
- * Requires all users to sign in by the connection, except the break-glass administrator, and ends all other sessions. The actor must
- * have signed in by the connection, which shows that it works. A repetition can choose another break-glass administrator.
+ * Requires all users except the break-glass administrator to sign in by single sign-on, and ends all other sessions. The actor
+ * must have signed in by the connection, which shows that it works. Call it again to choose another break-glass administrator.
  */
 export async function requireSingleSignOn(
   db: Database,
@@ -61,7 +61,7 @@ export async function requireSingleSignOn(
   });
 }
 
-/** Unlinks a user from the person at the provider, so that the user can be linked again, such as to a new account there. */
+/** Unlinks a user from the person at the provider, so that the user can be linked again, for example to a new account there. */
 export async function unlinkUser(
   db: Database,
   actor: Actor,

@@ -30,9 +30,12 @@ import {
 // This file implements OpenID Connect Back-Channel Logout 1.0.
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** How old a logout token may be. Providers send it at once. */
+/** The maximum age of a logout token. Providers send the token as soon as they have created it. */
 const MAX_AGE_SECONDS = 300;
-/** The algorithms that sign with a key of the provider. "none", and those with the client secret, are not accepted. */
+/**
+ * The algorithms that sign with a private key of the provider. "none", and algorithms that use the client secret, are not
+ * accepted.
+ */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -50,13 +53,13 @@ const ALGORITHMS = [
 export type LoggedOut = { readonly kind: 'done' };
 export type LogoutRefused = { readonly kind: 'refused'; readonly words: string };
 
-/** Ends the sessions that a logout token of the provider names. API keys stay valid. */
+/** Ends the sessions to which a logout token of the provider refers. API keys stay valid. */
 export async function logOut(
   { db, access, inTurn }: SignInDeps,
   { scope, record, client }: Connection,
   { token, auditSource, now }: { readonly token: string; readonly auditSource: AuditSource; readonly now: Date },
 ): Promise<LoggedOut | LogoutRefused | ProviderFailure> {
-  // Anybody can send a token. The provider is asked only for one that claims to be from it.
+  // Anybody can send a token, so the provider is contacted only if the token says that it is from this provider.
   if (!isForClient(token, record)) return { kind: 'refused', words: 'The token is not for this client.' };
   const provider = await discoverProvider(access, client);
   if (provider.kind !== 'provider') return provider;
@@ -71,7 +74,7 @@ export async function logOut(
         return { kind: 'refused', words: 'The token was used before.' } as const;
       const { issuer } = record;
       const sids = sidsOf({ sub, sid });
-      // A confirmation that is still open would start a session, although the one at the provider has ended.
+      // A confirmation that is still open would start a session, although the session at the provider has ended.
       await deleteUnconfirmed(tx, scope, { issuer, subject: sub, sids });
       for (const userId of await listUsers(tx, scope, { issuer, sub, sid })) {
         const ended = await endSsoSessionsOf(tx, scope, { userId, sids });
@@ -98,8 +101,8 @@ async function listUsers(tx: Transaction, scope: OrganizationScope, { issuer, su
 }
 
 /**
- * The provider's ids of the sessions to end, or `undefined` for all sessions of the person. A token with both `sub` and `sid` also ends
- * the sessions without an id, because nothing else can name them.
+ * Returns the provider's ids of the sessions to end, or `undefined` for all sessions of the person. A token with both `sub` and
+ * `sid` also ends the person's sessions without an id (stored as ''), because only `sub` can identify them.
  */
 function sidsOf({ sub, sid }: Omit<Named, 'issuer'>): readonly string[] | undefined {
   if (sid === null) return undefined;
@@ -153,8 +156,8 @@ async function verify(
 }
 
 /**
- * The keys of the provider. Until the library has some, it would ask for them with each token; afterwards it asks for an unknown key at
- * most every 30 seconds.
+ * Returns the signing keys of the provider. Until it has keys, the library would request them for each token; after that, it
+ * requests an unknown key at most every 30 seconds.
  */
 function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -168,7 +171,7 @@ function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
   });
 }
 
-/** Validates the claims as section 2.6 says. */
+/** Validates the claims (OpenID Connect Back-Channel Logout 1.0, section 2.6). */
 function claimsOf({ jti, sub, sid, events, nonce }: JWTPayload): Verified | LogoutRefused {
   const event: unknown = typeof events === 'object' && events !== null ? Reflect.get(events, LOGOUT_EVENT) : undefined;
   if (typeof event !== 'object' || event === null || Array.isArray(event))
@@ -180,7 +183,10 @@ function claimsOf({ jti, sub, sid, events, nonce }: JWTPayload): Verified | Logo
   return { kind: 'verified', jti, sub: subject, sid: session };
 }
 
-/** Returns `null` for a value that cannot be a stored subject or session: no text, an empty one, or one with control characters. */
+/**
+ * Returns the claim, or `null` if it cannot be the stored id of a subject or session: if it is not a string, is empty or has
+ * control characters.
+ */
 function nameOf(claim: unknown): string | null {
   return typeof claim === 'string' && claim !== '' && !/\p{C}/u.test(claim) ? claim : null;
 }

@@ -4,37 +4,37 @@ import { memberOf } from '../../../domain/errors.ts';
 import { SESSION_HOURS } from '../../../domain/people/session.ts';
 import { type ProviderAccess, ProviderUnreachableError } from '../../provider-access.ts';
 
-// This is the only file that uses the library for OpenID Connect. It is imported when the first person signs in at a provider: the
-// library would take an eighth of the start, and many servers do not need it.
+// This is the only file that uses the OpenID Connect library. It is imported when the first person signs in at a provider,
+// because the library would take an eighth of the startup time, and many servers do not need it.
 
 /** Charter as a client of an identity provider. */
 export type ProviderClient = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
 
-/** Why the provider could not be used. `words` are for administrators. */
+/** Why the provider could not be used. `words` is a message for administrators. */
 export type ProviderFailure =
-  /** There was no response. */
+  /** The provider sent no response. */
   | { readonly kind: 'unreachable'; readonly words: string }
-  /** The provider or the person refused. */
+  /** The provider, or the person there, refused the sign-in. */
   | { readonly kind: 'denied'; readonly words: string }
-  /** The connection's settings, or those at the provider, are wrong. */
+  /** The settings of the connection, in Charter or at the provider, are wrong. */
   | { readonly kind: 'misconfigured'; readonly words: string }
-  /** The response is not one to this request, or not valid. */
+  /** The response does not belong to this request, or is invalid. */
   | { readonly kind: 'not-valid'; readonly words: string };
 
 export type Provider = { readonly kind: 'provider'; readonly config: openid.Configuration };
 
-/** How long the metadata of a provider are cached, and those of how many providers. */
+/** How long the metadata of a provider are cached, and of how many providers. */
 const METADATA_SECONDS = 300;
 const MAX_PROVIDERS = 500;
-/** How long a provider that failed is not asked again: anybody can make Charter ask it, by a forged logout token. */
+/** How long a provider that failed is not contacted again. Anybody can make Charter contact it, by a forged logout token. */
 export const RETRY_SECONDS = 10;
 
 type Known = { readonly found: Promise<Provider | ProviderFailure>; until: number };
 const known = new WeakMap<ProviderAccess, Map<string, Known>>();
 
 /**
- * Reads the metadata of the provider, or uses those that were read within five minutes. Concurrent calls read them once, and a
- * failure is returned again for ten seconds.
+ * Returns the provider with its metadata, which are cached for five minutes. Concurrent calls fetch the metadata once. A failure
+ * is cached for ten seconds.
  */
 export async function discoverProvider(
   access: ProviderAccess,
@@ -53,7 +53,7 @@ async function readProvider(access: ProviderAccess, client: ProviderClient): Pro
   const provider = await catchFailure(() => discover(access, client));
   if (provider.kind !== 'provider') return provider;
   const named = issuerOf(provider);
-  // Identity is the issuer and the subject, so the issuer of the ID tokens must be the one that is stored.
+  // The issuer and the subject together identify a person, so the issuer in the metadata must equal the stored one.
   return named === client.issuer ? provider : { kind: 'misconfigured', words: otherIssuer(named) };
 }
 
@@ -104,10 +104,10 @@ async function discover(access: ProviderAccess, { issuer, clientId, clientSecret
     execute: access.allowHttp ? [openid.allowInsecureRequests] : [],
   });
   const metadata = discovered.serverMetadata();
-  // The library accepts the metadata of Microsoft's shared issuers, with which the people of every company could sign in.
+  // The library would accept the metadata of Microsoft's shared issuers, by which people of any company could sign in.
   if (URL.parse(metadata.issuer)?.href !== new URL(issuer).href)
     throw new MisconfiguredError(otherIssuer(metadata.issuer));
-  // Providers disagree on how to encode a secret for Basic, which is the only one that they have to support.
+  // Providers disagree on how to encode a secret for HTTP Basic authentication, which is the only method that they must support.
   const isPost = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
   const config = new openid.Configuration(
     metadata,
@@ -117,14 +117,14 @@ async function discover(access: ProviderAccess, { issuer, clientId, clientSecret
   );
   config[openid.customFetch] = fetch;
   if (access.allowHttp) openid.allowInsecureRequests(config);
-  // Has the library verify the signature of the ID token, too, although the token comes from the provider itself.
+  // Makes the library verify the signature of the ID token, even though the token comes directly from the provider.
   openid.enableNonRepudiationChecks(config);
   return { kind: 'provider', config };
 }
 
 class MisconfiguredError extends Error {}
 
-/** There is a response, but no metadata. */
+/** The provider sent a response that is not valid metadata. */
 class NoMetadataError extends Error {}
 
 export type AuthorizationRequest = {
@@ -132,15 +132,15 @@ export type AuthorizationRequest = {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** The e-mail that was typed; empty for none. */
+  /** The e-mail that was typed; empty if none was typed. */
   readonly email: string;
-  /** Whether roles follow groups. */
+  /** Whether roles depend on the person's groups. */
   readonly wantsGroups: boolean;
-  /** Whether the person must sign in there anew, even if they have a session there. */
+  /** Whether the person must sign in again, even if they have a session at the provider. */
   readonly isProof: boolean;
 };
 
-/** The URL at which the browser signs in. */
+/** Returns the URL at which the browser signs in. */
 export async function authorizationUrl(
   { config }: Provider,
   { redirectUri, state, nonce, codeVerifier, email, wantsGroups, isProof }: AuthorizationRequest,
@@ -155,22 +155,24 @@ export async function authorizationUrl(
       code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       ...(email !== '' && { login_hint: email }),
-      // A provider then says when the person signed in, which it need not do otherwise (OpenID Connect Core section 3.1.2.1).
+      // With `max_age`, a provider must say when the person signed in (OpenID Connect Core section 3.1.2.1).
       max_age: isProof ? '0' : String(SESSION_HOURS * 3600),
     });
     return { kind: 'url', url: url.href };
   });
 }
 
-/** The claims about a person whose sign-in the provider vouches for. */
+/** The claims about a person whom the provider has authenticated. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** `isNeeded`: a provider that has a UserInfo endpoint and fails to answer there lets nobody in without it. */
+/**
+ * A claim to request. `isNeeded` means that the sign-in fails if the ID token lacks the claim and the UserInfo endpoint fails.
+ */
 export type WantedClaim = { readonly name: string; readonly isNeeded: boolean };
 
 /**
- * `url`: the redirect URI with the parameters of the response. `wanted`: asked for at the UserInfo endpoint if the ID token lacks
- * it.
+ * Exchanges the code for the claims about the person. `url` is the redirect URI with the parameters of the response. The claims
+ * in `wanted` are requested from the UserInfo endpoint if the ID token lacks them.
  */
 export async function redeemCode(
   { config }: Provider,
@@ -193,14 +195,14 @@ export async function redeemCode(
     if (claims === undefined) throw new Error('The response has no ID token.');
     const more = await fetchMoreClaims(config, { claims, accessToken: tokens.access_token, wanted });
     const email_verified = verificationOf(claims, more);
-    // The claims of the signed ID token come last, so that they count, and no other ones say when the person signed in.
+    // The claims of the signed ID token come last, so that they override the others. `auth_time` comes from the ID token only.
     return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
   });
 }
 
 type MoreClaims = Readonly<Record<string, unknown>>;
 
-/** Fetches the claims of the UserInfo endpoint if the ID token lacks a wanted one, and there is such an endpoint. */
+/** Fetches the claims of the UserInfo endpoint if there is such an endpoint and the ID token lacks a wanted claim. */
 async function fetchMoreClaims(
   config: openid.Configuration,
   {
@@ -220,8 +222,8 @@ async function fetchMoreClaims(
 }
 
 /**
- * Whether the e-mail is verified, as the source of the e-mail says: the ID token or the UserInfo endpoint. If it says nothing, the other
- * one counts, unless that is about another e-mail.
+ * Returns whether the e-mail is verified, according to the source of the e-mail, which is the ID token or the UserInfo endpoint.
+ * If that source does not say, returns what the other source says, unless the other source has another e-mail.
  */
 function verificationOf(claims: Claims, more: MoreClaims): unknown {
   const [source, other] = claims['email'] === undefined ? [more, claims] : [claims, more];
@@ -230,13 +232,13 @@ function verificationOf(claims: Claims, more: MoreClaims): unknown {
   return isOther ? undefined : other['email_verified'];
 }
 
-/** The metadata for the verification of logout tokens. `jwksUrl` is `null` if the provider names none. */
+/** Returns the metadata that are needed to verify logout tokens. `jwksUrl` is `null` if the provider publishes none. */
 export function logoutMetadata({ config }: Provider) {
   const { issuer, jwks_uri, id_token_signing_alg_values_supported: algorithms } = config.serverMetadata();
   return { issuer, jwksUrl: URL.parse(jwks_uri ?? ''), algorithms: Array.isArray(algorithms) ? algorithms : ['RS256'] };
 }
 
-/** The errors of the token endpoint that concern the client (RFC 6749 section 5.2). */
+/** The errors of the token endpoint that are due to the client's settings (RFC 6749 section 5.2). */
 const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
 async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailure> {
@@ -247,7 +249,9 @@ async function catchFailure<T>(act: () => Promise<T>): Promise<T | ProviderFailu
   }
 }
 
-/** Every error of the library is due to the provider's response or the connection's settings. */
+/**
+ * Returns the failure for an error of the library, which is always due to the provider's response or the connection's settings.
+ */
 function failureOf(error: unknown): ProviderFailure {
   for (let each = error, depth = 0; depth < 5; each = memberOf(each, 'cause'), depth += 1) {
     if (each instanceof ProviderUnreachableError) return { kind: 'unreachable', words: each.message };
@@ -276,17 +280,17 @@ function failureOf(error: unknown): ProviderFailure {
   return { kind: 'not-valid', words: cutText(error instanceof Error ? error.message : 'unknown') };
 }
 
-/** A text of the provider, without special characters, and not too long to be shown. */
+/** Returns a text from the provider without special characters, and shortened so that it can be shown. */
 function cutText(text: string): string {
   return text.replace(/[^\p{L}\p{N} .,:;_()/'-]/gu, ' ').slice(0, 200);
 }
 
-/** The provider can be used. It names this issuer. */
+/** The provider can be used, and has this issuer. */
 export type Tried = { readonly kind: 'tried'; readonly issuer: string; readonly isSecretProven: boolean };
 
 /**
- * Tries whether the provider can be reached, names this issuer and its keys, and accepts the client and its secret. For the
- * latter it sends a code that the provider has not issued: a provider that knows the client refuses the code.
+ * Checks that the provider can be reached, publishes this issuer and its keys, and accepts the client and its secret. To check
+ * the secret, it sends a code that the provider has not issued: a provider that accepts the client refuses only the code.
  */
 export async function tryProvider(
   access: ProviderAccess,
@@ -330,7 +334,7 @@ export async function tryProvider(
   return { kind: 'tried', issuer, isSecretProven: false };
 }
 
-/** Reads the metadata again. The issuer may be typed with or without its last slash. */
+/** Fetches the metadata, without the cache. The issuer may be typed with or without a trailing slash. */
 async function discoverTypedIssuer(
   access: ProviderAccess,
   client: ProviderClient,

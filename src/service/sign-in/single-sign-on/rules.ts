@@ -8,9 +8,9 @@ import {
 } from '../../../store/people/single-sign-on.ts';
 import type { Transaction } from '../../../store/sql/database.ts';
 
-// What single sign-on adds to the rules of accounts; see ways.ts.
+// What single sign-on adds to the rules of accounts (ways.ts).
 
-/** Says that the domain of the e-mail is not verified, and the remedy; `null` if it is verified. */
+/** Returns a message that says that the domain of the e-mail is not verified, and what to do; `null` if it is verified. */
 export async function explainForeignDomain(
   tx: Transaction,
   scope: OrganizationScope,
@@ -25,12 +25,12 @@ export function verifiedDomainsOf(domains: readonly SsoDomainRecord[]): string[]
   return domains.flatMap(({ domain, verifiedAt }) => (verifiedAt === null ? [] : [domain]));
 }
 
-/** Whether the organization has a connection, and has verified the domain of the e-mail. */
+/** Returns whether the organization has a connection, and has verified the domain of the e-mail. */
 export async function canAdmit(tx: Transaction, scope: OrganizationScope, email: string): Promise<boolean> {
   return (await findSsoConnection(tx, scope)) !== null && (await hasVerifiedSsoDomain(tx, scope, domainOfEmail(email)));
 }
 
-/** Whether a sign-in by the connection can change the role of a manager, a member or a viewer. */
+/** Returns whether a sign-in by the connection can change the role of a manager, a member or a viewer. */
 export async function doRolesFollowGroups(tx: Transaction, scope: OrganizationScope): Promise<boolean> {
   const connection = await findSsoConnection(tx, scope);
   return connection !== null && connection.groupRoles.length > 0;

@@ -50,16 +50,16 @@ import { clientOf } from './connection.ts';
 import type { ProviderClient, ProviderFailure, Tried } from './provider.ts';
 import { verifiedDomainsOf } from './rules.ts';
 
-/** How the users of an organization sign in, for its administrators, without the client secret. */
+/** The settings of how the users of an organization sign in, for its administrators. The client secret is not included. */
 export type SignInSettings = {
-  /** `null` if there is no connection. */
+  /** The connection; `null` if there is none. */
   readonly connection: Omit<SsoConnectionRecord, 'clientSecret'> | null;
   readonly domains: readonly SsoDomainRecord[];
-  /** The administrators who can be the break-glass administrator. */
+  /** The administrators who can become the break-glass administrator. */
   readonly candidates: readonly { readonly id: string; readonly name: string; readonly email: string }[];
-  /** The break-glass administrator, or a candidate to propose; `null` if there is no candidate. */
+  /** The id of the break-glass administrator, or of a candidate to propose; `null` if there is no candidate. */
   readonly breakGlassId: string | null;
-  /** The first users who cannot sign in if single sign-on is required. */
+  /** The first users who could not sign in if single sign-on were required. */
   readonly shutOut: SomePeople;
 };
 
@@ -79,8 +79,8 @@ export async function getSignInSettings(db: Database, { scope, role }: Actor): P
 const SHOWN_PEOPLE = 6;
 
 /**
- * Returns the first users who could not sign in if single sign-on were required, because their e-mail is not of a verified domain.
- * `besides` is the break-glass administrator, who is not among them.
+ * Returns the first users who could not sign in if single sign-on were required, because the organization has not verified the
+ * domain of their e-mail. `besides` is the break-glass administrator, whom the list does not include.
  */
 async function listShutOut(
   db: Database,
@@ -103,8 +103,8 @@ export const NO_CONNECTION = 'Your organization has no connection to an identity
 export const IS_REQUIRED = 'Single sign-on is required. Stop requiring it first.';
 
 /**
- * A connection as it was typed. To save it, pass the issuer that `tryConnection` returned. An empty secret stands for the stored one,
- * unless the issuer or the client ID has changed.
+ * A connection as it was typed. To save it, pass the issuer that `tryConnection` returned. An empty secret means the stored
+ * secret, unless the issuer or the client ID has changed.
  */
 export type ConnectionContent = { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
 
@@ -122,7 +122,7 @@ function readContent(
     parsedId.value === stored.clientId;
   const parsedSecret = catchInvalid(() => {
     if (isSame && clientSecret.trim() === '') return stored.clientSecret;
-    // The secret of one provider must not be sent to another one.
+    // The stored secret belongs to one provider, and must not be sent to another.
     if (stored !== null && clientSecret.trim() === '')
       throw invalidField('client_secret', 'must be given again for another issuer or client ID.');
     return parseClientSecret(clientSecret);
@@ -135,12 +135,12 @@ function readContent(
   };
 }
 
-/** Issuers with and without a slash at the end are the same provider: their metadata have the same address. */
+/** Returns the issuer without a trailing slash, which makes no difference to the URL of the metadata. */
 function withoutSlash(issuer: string): string {
   return issuer.replace(/\/$/, '');
 }
 
-/** Tries a connection that is not saved yet. Nothing is stored. */
+/** Checks a connection before it is saved. Stores nothing. */
 export async function tryConnection(
   db: Database,
   actor: Actor,
@@ -178,21 +178,22 @@ export async function saveConnection(
     const { issuer, clientId, clientSecret } = read.client;
     const isSame = stored?.issuer === issuer && stored.clientId === clientId;
     if (isSame && stored.clientSecret === clientSecret) return DONE;
-    // A mistake would lock out everybody but the break-glass administrator.
+    // A mistake would lock out everybody except the break-glass administrator.
     if (connection !== null && connection.enforcedAt !== null && !isSame) return conflict(IS_REQUIRED);
-    // A subject at another client may be another person.
+    // With another client ID, the provider may use the same subject for another person.
     const refusal = stored === null || isSame ? null : await checkAdministratorWithoutProvider(tx, scope);
     if (refusal !== null) return refusal;
     const place = placeOfClientSecret(scope.organizationId);
     const encrypted = db.keyring.encrypt(Buffer.from(clientSecret), place);
     await saveSsoConnection(tx, scope, { issuer, clientId, clientSecret: encrypted });
     if (stored !== null && !isSame) {
-      // Who requires single sign-on shows by a session that this connection works.
+      // The sessions are ended because an administrator who requires single sign-on must have a session that shows that this
+      // connection works.
       await endSessionsByWay(tx, scope, 'single sign-on');
-      // Sign-ins that have begun, or wait to be confirmed, are about the subjects of the other client.
+      // Sign-ins that have begun, or wait to be confirmed, refer to the subjects of the former client.
       await deleteSsoSignIns(tx, scope);
     }
-    // The subjects of another provider are other people, so nobody is linked any more.
+    // The subjects of another provider are other people, so all users are unlinked.
     if (stored !== null && stored.issuer !== issuer) await deleteSsoIdentities(tx, scope);
     await recordAct(tx, actor, {
       action: 'sso.connection_saved',
@@ -206,7 +207,7 @@ export async function saveConnection(
   });
 }
 
-/** Removes the connection, ends the sessions by single sign-on, and unlinks all users. Verified domains stay. */
+/** Removes the connection, ends the sessions that began by single sign-on, and unlinks all users. Verified domains stay. */
 export async function removeConnection(db: Database, actor: Actor): Promise<Done | Conflict> {
   const { scope } = actor;
   return runAction(db, async (tx) => {
@@ -223,11 +224,11 @@ export async function removeConnection(db: Database, actor: Actor): Promise<Done
   });
 }
 
-/** The rules as they were typed. `newPeople` is empty, "viewer" or "member". */
+/** The rules as they were typed. `newPeople` is "viewer", "member" or empty. */
 export type RulesContent = { readonly newPeople: string; readonly groupsClaim: string; readonly groupRoles: string };
 
 /**
- * Saves who gets an account by single sign-on, and which roles groups give. The rules apply from the next sign-in of each person
+ * Saves who gets an account by single sign-on, and which role each group gives. The rules apply from each person's next sign-in
  * on.
  */
 export async function saveRules(db: Database, actor: Actor, content: RulesContent): Promise<Done | Invalid | Conflict> {
