@@ -16,11 +16,11 @@ import type { ContractOperation, QueryParameter } from './operation.ts';
 import type { RenderedResponse } from './response.ts';
 
 export type Match = {
-  /** `undefined` if the path does not take the method. */
+  /** The operation that the request calls; `undefined` if the path does not support the method. */
   readonly operation: ContractOperation | undefined;
-  /** The methods of the path. */
+  /** The methods of the path, as the Allow header lists them. */
   readonly allow: string;
-  /** The path's parameters, still percent-encoded. */
+  /** The values of the path parameters, still percent-encoded. */
   readonly values: readonly string[];
 };
 
@@ -29,37 +29,37 @@ const NO_COOKIES = {};
 const NOTHING: readonly string[] = [];
 
 /**
- * A request on its way through the steps of the API: as it was sent, as it was parsed, and what the steps have found out. A
- * response from the cache never needs the parsed form, so nothing is decoded before it is asked for.
+ * A request that passes through the steps of the API: as it was sent, as it was parsed, and what the steps have learned about it.
+ * Nothing is decoded before it is needed, because a response from the cache never needs it.
  */
 export class ApiRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly exchange: Exchange;
   readonly method: string;
-  /** The request target in origin form, with its query. */
+  /** The request target in origin form, including the query string. */
   readonly url: string;
   headers: IncomingHttpHeaders;
-  /** The API takes no cookies. */
+  /** The cookies of the request. They are always empty, because the API accepts none. */
   readonly cookies = NO_COOKIES;
-  /** The parsed JSON; `undefined` if there is none, or it has not been read yet. */
+  /** The parsed JSON body; `undefined` if there is no body, or it has not been read yet. */
   requestBody: unknown;
-  /** The JSON as it was sent; empty if there is none, or it has not been read yet. */
+  /** The JSON body as it was sent; empty if there is no body, or it has not been read yet. */
   bodyText = '';
-  /** The paths of fields that the body has more than once. */
+  /** The paths of fields that occur more than once in the body. */
   repeatedFields: readonly string[] = NOTHING;
-  /** The response that the cache holds for this caller and URL. */
+  /** The response in the cache for this caller and URL; `undefined` if there is none. */
   cached: RenderedResponse | undefined;
-  /** `true` if the response comes from the cache and no header asks for anything that validation could refuse. */
+  /** Whether the response comes from the cache and validation could refuse no header of the request. */
   isKnownValid = false;
   /**
-   * The number of a batch's changes beyond the first one, for which the request itself was counted. It is 0 for every other
+   * The number of a batch's changes other than the first, for which the request itself was counted. It is 0 for every other
    * request, and until the body has been read.
    */
   extraItems = 0;
-  /** Records what becomes of the request. `undefined` if its key is not known, or the client has given up. */
+  /** Records the response as a use of the key. `undefined` if the key is unknown, or the client has closed the connection. */
   use: UseRecorder | undefined = undefined;
-  /** Names and values of the rate limit headers in turn; empty if no limit applies, or the key is not accepted. */
+  /** The names and values of the rate limit headers, alternating. Empty if no limit applies, or the key is not accepted. */
   rateLimitFields: readonly string[] = NOTHING;
   #match = NO_MATCH;
   #key: AcceptedKey | undefined;
@@ -76,7 +76,7 @@ export class ApiRequest {
     this.headers = req.headers;
   }
 
-  /** openapi-backend hands a request back to the router with its own, narrower type. */
+  /** Returns the request as an ApiRequest, because openapi-backend passes it to the router as a narrower type of its own. */
   static of(request: Request): ApiRequest {
     if (request instanceof ApiRequest) return request;
     throw new TypeError('The contract serves an ApiRequest only.');
@@ -120,7 +120,7 @@ export class ApiRequest {
     this.#caller = caller;
   }
 
-  /** The path parameters by name, decoded. Throws a 400 for a malformed percent-encoding. */
+  /** Returns the decoded path parameters by name. Throws a 400 for a malformed percent-encoding. */
   get params(): Readonly<Record<string, string>> {
     this.#params ??= Object.fromEntries(
       this.operation.pathNames.map((name, i) => [name, decodeComponent(this.#match.values[i] ?? '', 'path')]),
@@ -128,12 +128,15 @@ export class ApiRequest {
     return this.#params;
   }
 
-  /** The query parameters by name, decoded. Validation adds the contract's defaults. Throws a 400 for a malformed percent-encoding. */
+  /**
+   * Returns the decoded query parameters by name; validation adds the contract's defaults. Throws a 400 for a malformed
+   * percent-encoding.
+   */
   get query(): Record<string, unknown> {
     return this.#readQuery().values;
   }
 
-  /** The names of query parameters that are given more than once. */
+  /** Returns the names of query parameters that occur more than once. */
   get repeated(): readonly string[] {
     return this.#readQuery().repeated;
   }
@@ -148,14 +151,17 @@ export class ApiRequest {
 const INTEGER = /^-?(0|[1-9]\d*)$/;
 
 export type Query = {
-  /** The values by name. A parameter that is given more than once has an array. */
+  /** The values by name. The value of a parameter that occurs more than once is an array. */
   readonly values: Record<string, unknown>;
   readonly repeated: readonly string[];
 };
 
 const NOTHING_REPEATED: readonly string[] = [];
 
-/** Reads names and values by the form rules ("+" is a space), and integers and booleans only if they are written as in JSON. */
+/**
+ * Parses a query string as a form is encoded ("+" is a space). Converts integers and booleans only if they are written as in
+ * JSON.
+ */
 export function parseQuery(text: string, parameters: ReadonlyMap<string, QueryParameter>): Query {
   if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
   const values = new Map<string, unknown>();
@@ -168,15 +174,17 @@ export function parseQuery(text: string, parameters: ReadonlyMap<string, QueryPa
     const read = parseValue(value, parameters.get(name));
     const earlier = values.get(name);
     if (earlier !== undefined) repeated.add(name);
-    // No schema of the contract takes an array, so validation refuses the request.
+    // The request will be refused, because no schema of the contract accepts an array.
     if (Array.isArray(earlier)) earlier.push(read);
     else values.set(name, earlier === undefined ? read : [earlier, read]);
   }
-  // Assigning a property would lose a parameter named "__proto__".
+  // Assigning properties to an object would lose a parameter that is named "__proto__".
   return { values: Object.fromEntries(values), repeated: [...repeated] };
 }
 
-/** A value that is not of the type stays text, which validation refuses. */
+/**
+ * Converts the text to the type of the parameter. Returns the text itself if that is not possible, so that validation refuses it.
+ */
 function parseValue(text: string, parameter: QueryParameter | undefined): unknown {
   if (parameter === undefined) return text;
   const { type, normalForm } = parameter;
@@ -185,7 +193,7 @@ function parseValue(text: string, parameter: QueryParameter | undefined): unknow
   return normalForm === undefined ? text : text.normalize(normalForm);
 }
 
-/** Throws a 400 where the percent-encoding is not UTF-8. */
+/** Decodes a path segment or a part of the query string. Throws a 400 if the percent-encoding is not UTF-8. */
 function decodeComponent(text: string, where: 'path' | 'query'): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   const spaced = where === 'query' ? text.replaceAll('+', ' ') : text;
@@ -200,8 +208,8 @@ function decodeComponent(text: string, where: 'path' | 'query'): string {
 }
 
 /**
- * Decodes the URL, unless a cached response makes validation needless, and reads the body. Throws for faults that validation
- * cannot see.
+ * Decodes the URL, unless validation is not needed because the response comes from the cache, and reads the body. Throws for
+ * mistakes that validation cannot see.
  */
 export function readRequest(request: ApiRequest): Promise<void> | undefined {
   const { req, operation } = request;
@@ -212,7 +220,7 @@ export function readRequest(request: ApiRequest): Promise<void> | undefined {
   return operation.hasBody ? readRequestBody(request) : undefined;
 }
 
-/** Throws for an idempotency key that contains an API key: idempotency keys are stored as they are. */
+/** Throws if the idempotency key contains an API key, because idempotency keys are stored unencrypted. */
 function requireStorableIdempotencyKey({ req: { headers }, operation }: ApiRequest): void {
   const sent = headers['idempotency-key'];
   if (typeof sent === 'string' && operation.headerNames.has('idempotency-key') && maskKeys(sent) !== sent)
@@ -227,7 +235,7 @@ async function readRequestBody(request: ApiRequest): Promise<void> {
   request.bodyText = text;
   request.requestBody = value;
   request.repeatedFields = repeated;
-  // openapi-backend validates a body that is no object only if its type is this one.
+  // openapi-backend validates a body that is not an object only if the Content-Type is application/json.
   if (value !== undefined && typeof value !== 'object')
     request.headers = { ...request.headers, 'content-type': 'application/json' };
 }
@@ -243,17 +251,17 @@ export function requireAcceptable(req: IncomingMessage): void {
 }
 
 export type JsonBody = {
-  /** Empty if there is no body. */
+  /** The text of the body; empty if there is no body. */
   readonly text: string;
   /** The parsed JSON; `undefined` if there is no body. */
   readonly value: unknown;
-  /** The paths of fields that are given more than once, as far as a 422 lists them. */
+  /** The paths of fields that occur more than once, at most as many as a 422 lists. */
   readonly repeated: readonly string[];
 };
 
 const NO_BODY: JsonBody = { text: '', value: undefined, repeated: [] };
 
-/** `mediaTypes` are those that the operation accepts, all of them JSON. */
+/** The media types that the operation accepts, which are all JSON, and the largest body. */
 export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly maxBodyBytes: number };
 
 async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {
@@ -267,7 +275,7 @@ async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: Acce
     });
     return bytes.length === 0 ? NO_BODY : readJson(bytes);
   } catch (error) {
-    // raw-body pauses a body that it refuses, and the connection's next request comes after it.
+    // raw-body pauses the stream when it refuses a body. The connection's next request can be read only if the stream is resumed.
     req.resume();
     throw readableErrorOf(error, maxBodyBytes);
   }
@@ -292,21 +300,21 @@ function requireSupportedBody(
 
 type Sent = { readonly method: string | undefined; readonly mediaTypes: readonly string[] };
 
-/** A 415 for a PATCH names the accepted media types (RFC 5789 section 2.2). */
+/** Returns a 415. For a PATCH, its headers list the accepted media types (RFC 5789 section 2.2). */
 function unsupportedError(message: string, { method, mediaTypes }: Sent): HttpError {
   const headers = method === 'PATCH' ? { 'Accept-Patch': mediaTypes.join(', ') } : {};
   return new HttpError('unsupported_media_type', message, headers);
 }
 
-/** JSON is UTF-8 (RFC 8259 section 8.1), so no other charset is accepted. */
+/** Returns whether the Content-Type is accepted. No charset except UTF-8 is, because JSON is UTF-8 (RFC 8259 section 8.1). */
 function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   const { type, parameters } = parseContentType(header);
-  // The parser keeps the first of several charsets; a proxy may have kept another one.
+  // If there are several charset parameters, the parser uses the first, but a proxy may have used another.
   const isOneCharset = header.split(/;\s*charset\s*=/i).length <= 2;
   return mediaTypes.includes(type) && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
-/** Returns the refusal of a body that cannot be read, or the error itself. */
+/** Returns the refusal of a body that cannot be read, or `error` itself if it has another cause. */
 function readableErrorOf(error: unknown, maxBodyBytes: number): unknown {
   const problem = bodyProblemOf(error);
   if (problem === 'too large') {

@@ -15,16 +15,16 @@ import {
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { entityTagOf, JsonText, preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 
-/** How the batches of a resource are made. */
+/** What the batches of a resource consist of. */
 export type BatchOf<Row extends Stored> = {
   readonly table: Table<Row>;
-  /** The operations with the same outcome as a change, by action. */
+  /** For each action, the operation that a single request would call for the same change. */
   readonly operations: Readonly<Record<Action, string>>;
 };
 
 type BatchInput = Pick<HandlerInput, 'headers' | 'caller' | 'refusalOf' | 'sentBody'> & { readonly body: SentBatch };
 
-/** Makes the changes of a batch, and responds with the outcome of each. */
+/** Makes the changes of a batch, and responds with the result of each. */
 export async function respondToBatch<Row extends Stored>(
   { body, headers, caller, refusalOf, sentBody }: BatchInput,
   deps: HandlerDeps,
@@ -56,7 +56,7 @@ function changeOf<Row extends Stored>(
     const { path, headers, body } = inputOf(sent, { ids: operations, ownId }, refusalOf);
     const { id = '', ...own } = path;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-    // The input was validated like that of its operation, so its body has that operation's type.
+    // The type holds, because the input was validated as the input of that operation.
     switch (sent.action) {
       case 'create':
         return { kind: 'create', content: body as GivenContent<Row> };
@@ -77,7 +77,7 @@ function changeOf<Row extends Stored>(
   }
 }
 
-/** The body of a response that a server of this version or of an earlier one kept. */
+/** Returns the stored body of an earlier response, with the fields that this version of the server has added since. */
 function withNewFields<Row extends Stored>(table: Table<Row>, json: string): string {
   const { results }: { results: readonly { readonly body: Row | null }[] } = parseJson(json);
   const rows = results.flatMap(({ body }) => (body === null ? [] : [body]));

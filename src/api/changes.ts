@@ -1,4 +1,4 @@
-// The changes of a batch, as the server and the mock read and answer them.
+// The changes of a batch, as both the server and the mock read and answer them.
 import type { Json } from '../contract/document.ts';
 import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';
@@ -7,7 +7,10 @@ import { Violations } from './violations.ts';
 
 export type Action = 'create' | 'upsert' | 'update' | 'delete';
 
-/** A change as the contract has it, with the client's own id under its own name. Only its structure has been validated. */
+/**
+ * A change as the contract defines it, with the client's own id under its name in the contract. Only the structure has been
+ * validated.
+ */
 export type SentChange = {
   readonly action: Action;
   readonly id?: string;
@@ -18,21 +21,21 @@ export type SentChange = {
 
 export type SentBatch = { readonly atomic?: boolean; readonly changes: readonly SentChange[] };
 
-/** The operations with the same outcome as a change. */
+/** The operations that single requests would call for the changes of a batch. */
 export type ChangeOperations = {
-  /** The operationIds by action. */
+  /** The operationId for each action. */
   readonly ids: Readonly<Record<Action, string>>;
-  /** The name of the client's own id: "external_id". */
+  /** The name of the field with the client's own id, such as "external_id". */
   readonly ownId: string;
 };
 
-/** The input of the operation that has the same outcome as a change. */
+/** The input of the operation that a single request would call for the change. */
 export type ChangeInput = Pick<HandlerInput, 'path' | 'body'> & {
   readonly operationId: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The members that each action has besides the client's own id, which an upsert has. */
+/** The members that each action has besides `action` itself. An upsert also has the client's own id. */
 const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
   create: ['body'],
   upsert: ['if_match', 'if_none_match', 'body'],
@@ -41,8 +44,9 @@ const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
 };
 
 /**
- * What every change of a batch must have, from the schema of a change: a known action, and of the other members only known
- * ones of the right type. The batch is refused for anything else; the rest is validated for each change by itself.
+ * Returns the schema of what every change of a batch must have: a known action, and no members except known ones of the right
+ * type. If a change does not match the schema, the whole batch is refused. Everything else is validated for each change
+ * separately.
  */
 function structureOfChange({ oneOf, discriminator }: Json): Json {
   const action = String(Object(discriminator).propertyName);
@@ -57,7 +61,7 @@ function structureOfChange({ oneOf, discriminator }: Json): Json {
   };
 }
 
-/** Has openapi-backend validate of a batch only what concerns the whole batch; each change is validated by itself. */
+/** Makes openapi-backend validate only the structure of a batch. The rest is validated for each change separately. */
 export function loosenChanges({ countedField, requestBody }: ContractOperation): void {
   if (countedField === undefined) return;
   const { schema } = Object(requestBody).content['application/json'];
@@ -65,7 +69,10 @@ export function loosenChanges({ countedField, requestBody }: ContractOperation):
   changes.items = structureOfChange(changes.items);
 }
 
-/** Throws the 422 of the request that makes only this change, or one for a member that the action does not have. */
+/**
+ * Returns the input of a change. Throws a 422 for a member that the action does not have, or the 422 that a single request for
+ * the change would get.
+ */
 export function inputOf(
   { action, ...members }: SentChange,
   { ids, ownId }: ChangeOperations,
@@ -87,7 +94,7 @@ export function inputOf(
   return input;
 }
 
-/** The result of a change that was made. `etag` and `body` are null for a deletion. */
+/** Returns the result of a change that was made. `etag` and `body` are `null` for a deletion. */
 export function resultOfSuccess({ status, etag, body }: { status: number; etag: string | null; body: unknown }) {
   return { status, etag, body, exception: null };
 }
@@ -98,8 +105,8 @@ export function resultOfRefusal(error: DomainError) {
 }
 
 /**
- * Returns a refusal with the code of the first refused change and the messages of all. The path of the batch exists, so a 404
- * would be misleading.
+ * Returns a refusal with the code of the first refused change and the messages of all. A 404 is replaced, because it would say
+ * that the path of the batch does not exist.
  */
 export function refusalOfBatch({ refusals }: RefusedChangesError): DomainError {
   const violations = new Violations();

@@ -16,24 +16,24 @@ import { createRefusalOf, requireValid } from './violations.ts';
 
 export type ContractApiDeps = {
   readonly definition: Document;
-  /** The handlers by operationId. Every operation of the contract needs one. */
+  /** The handlers by operationId. There must be one for every operation of the contract. */
   readonly handlers: Readonly<Record<string, OperationHandler>>;
-  /** Permissions that a key can have. */
+  /** The permissions that a key can have. */
   readonly permissions: readonly string[];
-  /** Delays a request for a path or with a method that does not exist. By default, such a request is not delayed. */
+  /** Delays a request for a path or method that does not exist. If it is omitted, such requests are not delayed. */
   readonly throttle?: (req: IncomingMessage) => Promise<void>;
-  /** Sets the key of the request; throws a 401 if there is none that is accepted. */
+  /** Sets the key of the request. Throws a 401 if the request has no accepted key. */
   readonly authenticate: (request: ApiRequest) => Promise<void>;
   /**
-   * Sets the rate limit fields of the response; throws a 429 if the key or its organization sends too many requests. It is
-   * called for each request, and once more for a batch whose `extraItems` are known.
+   * Sets the rate limit headers of the response. Throws a 429 if the key or its organization sends too many requests. It is
+   * called for each request, and again for a batch once its `extraItems` are known.
    */
   readonly limit: (request: ApiRequest) => Promise<void> | void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */
   readonly permit: (request: ApiRequest) => void;
-  /** If it is omitted, every response is rendered anew. */
+  /** The cache of responses. If it is omitted, every response is rendered again. */
   readonly cache?: ResponseCache;
-  /** Runs a handler when it is the turn of the request. By default, it runs at once. */
+  /** Runs a handler when it is the request's turn. If it is omitted, the handler runs immediately. */
   readonly runInTurn?: RunInTurn;
   readonly send: Send;
 };
@@ -42,18 +42,18 @@ export type RunInTurn = <T>(request: ApiRequest, work: () => Promise<T>) => Prom
 
 export type ContractApi = {
   readonly router: ContractRouter;
-  /** Responds to the request, or rejects with a refusal. */
+  /** Responds to the request. Rejects with the error if the request is refused. */
   handle(request: ApiRequest): Promise<void>;
   /**
-   * Compiles the validators of all operations, with other work in between, so that no request waits for that. An operation that
-   * is requested earlier has its validators compiled then.
+   * Compiles the validators of all operations in the background, with pauses for other work. The validators of an operation that
+   * is requested earlier are compiled for that request.
    */
   prepare(): Promise<void>;
 };
 
 /**
- * The contract as openapi-backend serves it. The server and the mock differ in their handlers and in how a caller is known, and
- * in nothing else. Throws if the contract cannot be served.
+ * Serves the contract by openapi-backend. The server and the mock use different handlers and different ways to identify the
+ * caller; everything else is the same. Throws if the contract cannot be served.
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
   const { definition, permissions, throttle, authenticate, limit, permit, cache, send } = deps;
@@ -72,8 +72,8 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   });
   return {
     router,
-    // An ApiRequest is openapi-backend's Request except for two types: Node lists absent headers as undefined, and a query
-    // that was read by its schemas holds integers.
+    // The assertion is safe: an ApiRequest differs from openapi-backend's Request in two types only. Node lists absent headers as
+    // `undefined`, and a query that was converted by its schemas contains integers.
     handle: (request) => api.handleRequest(request as unknown as Request, request),
     async prepare() {
       for (const { operationId } of router.getOperations()) {
@@ -84,7 +84,7 @@ export async function createContractApi(deps: ContractApiDeps): Promise<Contract
   };
 }
 
-/** The steps of a request, in this order. A step that refuses the request throws, and no later step is taken then. */
+/** The steps of a request, in this order. If a step throws because it refuses the request, the later steps are skipped. */
 type Steps = {
   /** Refuses a request for which the router found no operation. */
   readonly match: (request: ApiRequest) => Promise<never>;
@@ -94,16 +94,16 @@ type Steps = {
   readonly lookInCache: (request: ApiRequest) => void;
   /** Decodes the URL, and reads the body if the operation has one. */
   readonly read: (request: ApiRequest) => Promise<void> | undefined;
-  /** Refuses a request for which openapi-backend found errors, and one with a fault that no schema can see. */
+  /** Throws if openapi-backend has found errors in the request, or the request has a mistake that no schema can find. */
   readonly validate: (request: ApiRequest, found: readonly ErrorObject[]) => void;
-  /** Returns what responds to the valid requests for an operation. */
+  /** Returns the function that responds to valid requests for an operation. */
   readonly handle: (operationId: string) => Respond;
   readonly send: (request: ApiRequest, response: RenderedResponse) => void;
 };
 
 type Respond = (request: ApiRequest) => RenderedResponse | Promise<RenderedResponse>;
 
-/** Registers the steps with openapi-backend, which takes them in their order. */
+/** Registers the steps with openapi-backend, which runs them in order. */
 function dispatch({ api, router }: Contract, steps: Steps): void {
   const { match, authenticate, limit, permit, lookInCache, read, validate, handle, send } = steps;
   api.register({ notFound: (_context: Context, request: ApiRequest) => match(request) });
@@ -116,7 +116,7 @@ function dispatch({ api, router }: Contract, steps: Steps): void {
   api.register({
     unauthorizedHandler: rethrow,
     postSecurityHandler({ security }, request: ApiRequest) {
-      // The request is refused next, by `unauthorizedHandler`.
+      // If the request is not authorized, `unauthorizedHandler` refuses it next.
       if (security['authorized'] !== true) return;
       lookInCache(request);
       return read(request);
@@ -135,7 +135,7 @@ function dispatch({ api, router }: Contract, steps: Steps): void {
   });
 }
 
-/** Rethrows what a security handler threw, so that an outage of the database is a 503 and not a 401. */
+/** Rethrows the error of a security handler, so that an outage of the database leads to a 503, not a 401. */
 function rethrow({ security }: Context): never {
   throw security[SECURITY_SCHEME].error;
 }
@@ -147,7 +147,7 @@ function createMatch(router: ContractRouter, throttle: ContractApiDeps['throttle
   };
 }
 
-/** Throws for an operation that has no handler. */
+/** Returns the function that responds to the requests for each operation. Throws if an operation has no handler. */
 function createResponders(deps: ContractApiDeps, { router, validator }: Contract): Steps['handle'] {
   const { handlers, limit, cache, runInTurn = runAtOnce } = deps;
   const refusalOf = createRefusalOf(validator, router);
@@ -170,7 +170,9 @@ function createResponders(deps: ContractApiDeps, { router, validator }: Contract
   };
 }
 
-/** The number of changes in a batch beyond the first one; 0 for a request that is no batch. Its body has been validated. */
+/**
+ * Returns the number of changes in a batch other than the first, or 0 if the request is not a batch. The body has been validated.
+ */
 function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest): number {
   if (countedField === undefined) return 0;
   const items: unknown = Object(requestBody)[countedField];
@@ -188,12 +190,15 @@ async function callHandler(handler: OperationHandler, request: ApiRequest, refus
 
 type Contract = Awaited<ReturnType<typeof openContract>>;
 
-/** Opens openapi-backend with our router and our validator, which do at the start what its own do for each request. */
+/**
+ * Opens openapi-backend with our own router and validator, which do work once at startup that those of openapi-backend do for
+ * each request.
+ */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({
-    // openapi-backend resolves the references within the document that it is given.
+    // openapi-backend modifies the document that it is given when it resolves the references.
     definition: structuredClone(definition),
-    // openapi-backend would check a 3.1 document against the schema of 3.0. `npm run generate` has linted the document.
+    // openapi-backend would check the 3.1 document against the schema of OpenAPI 3.0. `npm run generate` has linted it already.
     quick: true,
     customizeAjv: createAjv,
     validate: (_context, request: ApiRequest) => !request.isKnownValid,
@@ -201,15 +206,17 @@ async function openContract(definition: Document, permissions: readonly string[]
   await api.init();
   const router = new ContractRouter(api.definition, permissions);
   for (const operation of router.getOperations()) loosenChanges(operation);
-  // The router is replaced before handlers are registered: openapi-backend's own searches the document anew for each of them.
+  // The router is replaced before handlers are registered, because openapi-backend's own router would search the document again
+  // for each of them.
   api.router = router;
   const ajv = createAjv();
   const validator = new OpenAPIValidator({
     definition: api.definition,
-    // openapi-backend asks for an instance for each schema. One is enough, and creating it takes half a millisecond.
+    // openapi-backend asks for an Ajv instance for each schema. One instance is enough; creating another takes half a
+    // millisecond.
     customizeAjv: () => ajv,
     router,
-    // Compiling takes a tenth of the start. The validators of responses are never used, so nothing compiles them.
+    // Compiling takes a tenth of the startup time. The validators of responses are never used, so they are never compiled.
     lazyCompileValidators: true,
   });
   api.validator = validator;
@@ -217,16 +224,16 @@ async function openContract(definition: Document, permissions: readonly string[]
 }
 
 export type ApiMiddleware = {
-  /** Answers every request: an unknown path gets the contract's 404. */
+  /** Answers every request. If the path is unknown, sends the contract's 404. */
   readonly answer: RequestHandler;
-  /** Answers what other middleware throws with the contract's exceptions. */
+  /** Answers errors that other middleware has thrown with the contract's exceptions. */
   readonly answerError: ErrorRequestHandler;
 };
 
-/** The API as Express middleware. Both functions expect an `Exchange` in `res.locals`. */
+/** Returns the API as Express middleware. Both functions expect an `Exchange` in `res.locals`. */
 export function createApiMiddleware(api: ContractApi, sendException: SendException): ApiMiddleware {
   return {
-    // Express passes the rejection of a promise on to the error handler.
+    // If the returned promise is rejected, Express passes the error to the error handler.
     answer(req, res) {
       const request = new ApiRequest(req, res, Exchange.of(res));
       return api.handle(request).catch((error: unknown) => sendException(request, error));

@@ -5,18 +5,22 @@ import { HttpError } from './exceptions.ts';
 import { type ContractOperation, describeOperation } from './operation.ts';
 import { MAX_URL_BYTES, urlTooLongError } from './unreadable-request.ts';
 
-/** A path's operations by method, and the methods as the Allow header has them. */
+/** The operations of a path by method, and the value of the Allow header. */
 type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };
 
-/** Tells openapi-backend that there is no operation; `refusalOf` has the reason. It is thrown often, so it is created once. */
+/**
+ * Tells openapi-backend that no operation matches; `refusalOf` returns the reason. The error is thrown often, so it is created
+ * once.
+ */
 const UNMATCHED = new Error('404-notFound: no route matches request');
 
 const SEE_DOCUMENT = 'See the paths in the API document.';
 
 /**
- * openapi-backend's router with what it does for each request done once at the start. Its own matchOperation compares a
- * path with every template in turn (1.6 ms at 200 paths), getOperations lists the document anew each time, and
- * parseRequest reads a query leniently: a repeated parameter becomes an array, brackets nest, and 0x10 is an integer.
+ * Replaces openapi-backend's router by one that does as much work as possible once, at startup. openapi-backend's matchOperation
+ * compares a path with every template in turn (1.6 ms for 200 paths), its getOperations lists the document again on each call,
+ * and its parseRequest parses a query string leniently: a repeated parameter becomes an array, brackets nest, and 0x10 is an
+ * integer.
  */
 export class ContractRouter extends OpenAPIRouter<Document> {
   readonly #tree = new PathTree<PathItem>();
@@ -29,14 +33,14 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     for (const operation of operations) {
       const item = this.#tree.at(operation.path, () => ({ template: operation.path, byMethod: new Map(), allow: '' }));
       item.byMethod.set(operation.method.toUpperCase(), operation);
-      // RFC 9110 section 9.3.2: HEAD is GET without the content.
+      // HEAD is GET without the content (RFC 9110 section 9.3.2).
       if (operation.method === 'get') item.byMethod.set('HEAD', operation);
       item.allow = [...item.byMethod.keys()].join(', ');
     }
   }
 
   override getOperations(): ContractOperation[] {
-    // The base class's constructor does not call this, so the map is there.
+    // The map exists, because the constructor of the base class does not call this method.
     return [...this.#byId.values()];
   }
 
@@ -52,7 +56,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     throw UNMATCHED;
   }
 
-  /** Finds the operation that a request calls and notes it there. Returns `false` if there is none. */
+  /** Finds the operation that a request calls, and stores it in the request. Returns `false` if there is none. */
   matches(request: ApiRequest): boolean {
     const { url, method } = request;
     const mark = url.indexOf('?');
@@ -64,13 +68,13 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     return operation !== undefined;
   }
 
-  /** The request itself, which decodes its path and its query when they are first asked for. */
+  /** Returns the request itself, which decodes its path and its query string only when they are needed. */
   override parseRequest(request: Request): ParsedRequest {
     if (request.path.length > MAX_URL_BYTES) throw urlTooLongError();
     return ApiRequest.of(request);
   }
 
-  /** The refusal of a request that has no operation: a 404 for its path, or a 405 for its method. */
+  /** Returns the refusal of a request that calls no operation: a 404 for its path, or a 405 for its method. */
   refusalOf({ url, method, allow }: ApiRequest): DomainError | HttpError {
     if (allow === '')
       return new DomainError(
@@ -83,30 +87,32 @@ export class ContractRouter extends OpenAPIRouter<Document> {
   }
 
   #remedyFor(path: string): string {
-    // The lookbehind makes the search linear: it would otherwise start again at each slash of a run that is not at the end.
+    // The lookbehind makes the search linear. Without it, the search would start again at each of several consecutive slashes.
     const shorter = path.replace(/(?<!\/)\/+$/, '');
     if (shorter === path) return SEE_DOCUMENT;
     const template = this.#templateOf(shorter);
     const longer = this.#templateOf(`${path}x`);
-    // Without its value, "/by_external_id/{external_id}" looks like the value of another path, "/{id}".
+    // An empty last value, as in "/by_external_id/" for "/by_external_id/{external_id}", makes the path look like "/{id}".
     if (template !== shorter && longer?.startsWith(path)) return `Its last part is empty: ${longer}`;
     return template === undefined ? SEE_DOCUMENT : `Remove the slash at its end: ${shorter}`;
   }
 
-  /** The contract's path that fits this one, such as "/api/parent_programs/{id}". `path` has no query. */
+  /** Returns the contract's path that matches, such as "/api/parent_programs/{id}". `path` has no query string. */
   #templateOf(path: string): string | undefined {
     return this.#tree.find(path)?.target.template;
   }
 }
 
 /**
- * Finds the path template that a path matches in one step per segment, however many paths the contract has. Literal
- * segments are compared decoded (RFC 3986 section 6.2.2.2) and take precedence over parameters, as OpenAPI asks.
+ * Finds the template that a path matches, in one step for each segment, however many paths the contract has. Literal segments are
+ * compared in decoded form (RFC 3986 section 6.2.2.2) and take precedence over parameters, as OpenAPI requires.
  */
 class PathTree<Target> {
   readonly #root: Node<Target> = createNode();
 
-  /** The target of a template such as "/api/parent_programs/{id}", created at the first call for it. */
+  /**
+   * Returns the target of a template such as "/api/parent_programs/{id}". Creates it if this is the first call for the template.
+   */
   at(template: string, create: () => Target): Target {
     let node = this.#root;
     for (const segment of template.slice(1).split('/'))
@@ -115,7 +121,10 @@ class PathTree<Target> {
     return node.target;
   }
 
-  /** `values` are the path's parameters in the template's order, still percent-encoded. */
+  /**
+   * Returns the target of the template that the path matches, or `null`. `values` are the path parameters in the order of the
+   * template, still percent-encoded.
+   */
   find(path: string): { target: Target; values: string[] } | null {
     const values: string[] = [];
     const target = seek(this.#root, path.slice(1).split('/'), 0, values);

@@ -14,7 +14,7 @@ import { isOutage } from '../store/sql/database-errors.ts';
 
 type ExceptionName = Extract<keyof components['schemas'], `${string}Exception`>;
 
-/** Refusals that exist in HTTP only. */
+/** The codes of refusals that exist only in HTTP. */
 export type HttpErrorCode =
   | 'bad_request'
   | 'method_not_allowed'
@@ -37,7 +37,7 @@ export class HttpError extends Error {
   }
 }
 
-/** One exhaustive table: a new code cannot lack a status, nor a status its named schema. */
+/** The status and the schema of each error code. The table is exhaustive, so a new code cannot lack a status or a schema. */
 export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: number; schema: ExceptionName }> = {
   bad_request: { status: 400, schema: 'BadRequestException' },
   unauthenticated: { status: 401, schema: 'AuthenticationException' },
@@ -62,7 +62,7 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** `true` for a bug or an outage, which is logged. A refusal under load or during a move is neither. */
+  /** Whether the error is a bug or an outage, which is logged. A refusal under load or during a move is neither. */
   readonly isFault: boolean;
 };
 
@@ -71,7 +71,7 @@ const MAX_RETRY_AFTER_SECONDS = 3600;
 
 const UNAVAILABLE = 'The service is temporarily unavailable. Try again in a few seconds.';
 
-/** The response for an error. A bug or an outage reveals nothing about its cause. */
+/** Returns the response for an error. The response to a bug or an outage reveals nothing about the cause. */
 export function exceptionOf(error: unknown): Exception {
   if (error instanceof HttpError) return refusal(error.code, error.message, error.headers);
   if (error instanceof UnauthenticatedError) {
@@ -105,18 +105,18 @@ function refusal(
   headers: Readonly<Record<string, string>> = {},
   errors?: FieldErrors,
 ): Exception {
-  // A message may repeat what the client sent, such as a path, and responses end up in logs.
+  // A message may repeat what the client sent, such as a path. Keys in it are masked, because responses are often logged.
   const shown = { message: clip(maskKeys(message), MAX_MESSAGE) };
   const body = errors === undefined ? shown : { ...shown, errors };
   return { status: EXCEPTIONS[code].status, headers, body, isFault: false };
 }
 
-/** Characters of a message at most, by the contract. */
+/** The most characters of a message that the contract allows. */
 export const MAX_MESSAGE = 500;
-/** Fields in `errors` at most, by the contract. */
+/** The most fields in `errors` that the contract allows. */
 export const MAX_FIELDS = 100;
 
-/** Cuts a text to a number of characters, counted by code point as maxLength counts them. */
+/** Cuts a text to a number of characters, which are counted as code points, as `maxLength` counts them. */
 export function clip(text: string, characters: number): string {
   const points = text.length <= characters ? null : [...text];
   return points === null || points.length <= characters ? text : `${points.slice(0, characters - 1).join('')}…`;

@@ -30,12 +30,12 @@ export type KeyStepsDeps = {
   readonly cell: string | null;
   readonly now: () => Date;
   readonly traffic: Pick<Traffic, 'limiter' | 'keyUses' | 'pause'>;
-  /** The address of the client, behind trusted proxies too. */
+  /** Returns the address of the client, even behind trusted proxies. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
   readonly recordExpiry: RecordExpiry;
 };
 
-/** The steps of a request that are about its key: whose it is, how much it may send, and what it may do. */
+/** Creates the steps that concern the key of a request: which key it is, how many requests it may send, and what it may do. */
 export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authenticate' | 'limit' | 'permit'> {
   const { findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry } = deps;
   const { limiter, keyUses, pause } = traffic;
@@ -46,7 +46,7 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
       try {
         known = await getKnownKey(keyHashOf(req, environment), { findKey, now, keyUses });
         request.exchange.key = known.record;
-        // The response counts as one to the key, whether or not the key is accepted.
+        // The response is counted as a use of the key, whether or not the key is accepted.
         request.use = known.use;
         request.key = acceptKey(known);
         if (known.record.allowedAddresses !== null)
@@ -54,7 +54,7 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
       } catch (error) {
         if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
           await recordExpiry(known.record, error.expiresAt);
-        // The limit of the address comes before those of the key, which only its holder may be able to use up.
+        // The limit of the address is checked in place of the key's limits, so that nobody except the holder can use those up.
         const isFromForbidden = error instanceof ForbiddenAddressError;
         if (!isFromForbidden && !(error instanceof UnauthenticatedError)) throw error;
         const isUnknown = error instanceof UnauthenticatedError && error.reason === 'unknown';
@@ -76,11 +76,14 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
   };
 }
 
-/** The recorder and the proxies with which the client of an open connection was recorded last. */
+/** The recorder of uses and the proxies for which the client of an open connection was last recorded. */
 type RecordedClient = { readonly use: UseRecorder; readonly forwardedFor: string | string[] | undefined };
 const recordedClients = new WeakMap<Socket, RecordedClient>();
 
-/** Records each address at least once between two writes of the uses, without looking at each request of a connection. */
+/**
+ * Records the address and the product of the client at least once between two writes of the uses. Does not parse them for every
+ * request of a connection.
+ */
 function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: KeyStepsDeps['clientAddressOf']): void {
   const forwardedFor = req.headers['x-forwarded-for'];
   const recorded = recordedClients.get(req.socket);
@@ -91,17 +94,20 @@ function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: Ke
   use.noteClient({ network, client: clientProductOf(req.headers['user-agent']) }, at);
 }
 
-/** RFC 6750 section 2.1; the scheme's name in any letter case (RFC 9110 section 11.1). */
+/** The Bearer scheme (RFC 6750 section 2.1). The letter case of its name does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
 export const SEND_A_KEY = 'Send an API key in the Authorization header: Bearer <API_KEY>.';
 
 /**
- * The last key of each open connection. Most clients send the same key with every request of a connection, and inspecting and
- * hashing it takes 5% of the processor time of a cached response.
+ * The last key of each open connection. Most clients send the same key with every request of a connection, and to inspect and
+ * hash the key takes 5% of the processor time of a cached response.
  */
 const hashed = new WeakMap<Socket, { readonly authorization: string; readonly hash: string }>();
 
-/** The hash of the key in a request's one Authorization header. Throws a 401 unless it is a key of this environment. */
+/**
+ * Returns the hash of the key in the Authorization header. Throws a 401 unless there is exactly one such header, with a key of
+ * this environment.
+ */
 function keyHashOf(req: IncomingMessage, environment: Environment): string {
   const authorization = authorizationOf(req);
   const known = hashed.get(req.socket);
@@ -111,7 +117,7 @@ function keyHashOf(req: IncomingMessage, environment: Environment): string {
   return hash;
 }
 
-/** The key in a request's one Authorization header; throws a 401 where there is none. */
+/** Returns the key in the Authorization header. Throws a 401 unless there is exactly one such header. */
 export function keyOf(req: IncomingMessage): string {
   return keyIn(authorizationOf(req));
 }
@@ -119,7 +125,7 @@ export function keyOf(req: IncomingMessage): string {
 function authorizationOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
   if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, 'missing');
-  // A proxy in front may have checked another one than the first.
+  // If there are several such headers, a proxy in front of the server may have checked another one than the first.
   if (isRepeated(req.rawHeaders, 'authorization')) {
     throw new UnauthenticatedError('There are several Authorization headers. Send one.', 'malformed');
   }
@@ -140,11 +146,11 @@ export function applyAdmission(request: ApiRequest, admission: Admission): void 
   request.rateLimitFields = ['RateLimit-Policy', texts.policy, 'RateLimit', `"${closest}";r=${remaining};t=1`];
   if (isAdmitted) return;
   const refusal = texts.refusals[closest];
-  // Only after a batch does a bucket hold no token for longer, because every limit is at least one request per second.
+  // Every limit allows at least one request per second, so only a batch can lead to a longer wait than one second.
   throw retryAfterSeconds === 1 ? refusal : new RateLimitedError(refusal.message, retryAfterSeconds);
 }
 
-/** `isOwn` means that the key has a limit of its own, below that of its organization. */
+/** The limits, in requests per second. `isOwn` means that the key has its own limit, which is below that of its organization. */
 type Rates = { readonly perKey: number; readonly perOrganization: number; readonly isOwn: boolean };
 type Texts = {
   readonly policy: string;
@@ -152,7 +158,7 @@ type Texts = {
   readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
 };
 
-/** The texts by limits. There are few limits: those of the configuration, of single organizations, and of single keys. */
+/** The texts for each combination of limits. There are few: those of the configuration, of organizations, and of keys. */
 const known = new Map<string, Texts>();
 const MAX_KNOWN = 1000;
 let last: { readonly rates: Rates; readonly texts: Texts } | undefined;

@@ -8,7 +8,7 @@ import type { PageQuery, SortField } from '../store/resources/list.ts';
 import type { Database } from '../store/sql/database.ts';
 import { JsonText } from './response.ts';
 
-/** The query of a list operation. Its other members are filters. */
+/** The query of a list operation. All other members are filters. */
 type ListQuery = {
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -23,7 +23,7 @@ type PageResponse = {
   readonly version: string | undefined;
 };
 
-/** Reads a page of the list at the path, and responds with its rows and with the cursor of the next page. */
+/** Reads a page of the list at the path, and responds with the rows and the cursor of the next page. */
 export async function respondWithPage<Listing extends ListQuery>(
   db: Database,
   { query, caller }: { readonly query: Listing; readonly caller: Pick<Caller, 'scope' | 'cursorKey'> },
@@ -47,7 +47,7 @@ export async function respondWithPage<Listing extends ListQuery>(
 
 type Order = Pick<PageQuery, 'sortField' | 'descending'>;
 
-/** The orders of a list by the values of `sort`. */
+/** The order of a list for each value of the parameter `sort`. */
 const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   created_at: { sortField: 'created_at', descending: false },
   '-created_at': { sortField: 'created_at', descending: true },
@@ -57,7 +57,7 @@ const ORDERS: Readonly<Record<SortField | `-${SortField}`, Order>> = {
   '-name': { sortField: 'name', descending: true },
 };
 
-/** The parameters that a 422 can name for a cursor of another list. */
+/** The parameters that a 422 can suggest if a cursor belongs to another list. */
 export const DIFFERENCES_OF_LIST: Differences = {
   choices: { sort: Object.keys(ORDERS) },
   parameters: 'sort and filters',
@@ -68,14 +68,14 @@ export function differencesOfFeed(types: readonly string[]): Differences {
 
 type Differences = Pick<Listed, 'choices' | 'parameters'>;
 
-// A cursor is a MAC of 22 characters (a SHA-256 in base64url, cut to 132 bits) and the position of a row in base64url. The
-// MAC's key belongs to the organization, and its text holds the list's order and filters and the position as it is spelled.
-// So a cursor that was forged, or taken from another organization or another list, is refused, and each position has one
-// spelling. The MAC is computed on strings, because Node takes three times as long with a Buffer.
+// A cursor consists of a MAC of 22 characters (a SHA-256 in base64url, cut to 132 bits) and the position of a row in base64url.
+// The key of the MAC belongs to the organization. The MAC covers the order and the filters of the list, and the encoded position.
+// A cursor that was forged, or belongs to another organization or another list, is therefore refused, and each position has only
+// one valid encoding. The MAC is computed from strings, because Node takes three times as long with a Buffer.
 
 const MAC_CHARACTERS = 22;
 
-/** `list` identifies the list by its order and filters. */
+/** The key of the MAC, and the name of the list that the MAC covers (listOf). */
 export type CursorSeal = { readonly key: string; readonly list: string };
 
 export function sealCursor(seal: CursorSeal, position: Buffer): string {
@@ -85,25 +85,28 @@ export function sealCursor(seal: CursorSeal, position: Buffer): string {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Identifies a list: a cursor of another list, another order or other filters is refused. */
+/**
+ * Returns a name of the list that consists of the path, the order and the filters. A cursor of a list with another name is
+ * refused.
+ */
 export function listOf(path: string, { sort, ...filters }: Query): string {
   return JSON.stringify([path, sort, ...Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** What a 422 can say about a cursor of another list. */
+/** What a 422 needs to explain that a cursor belongs to another list. */
 export type Listed = {
   readonly path: string;
-  /** The order and the filters of the request. */
+  /** The order and the filters in the request. */
   readonly query: Query;
-  /** The values of the parameters that have few values. */
+  /** The possible values of the parameters that have only a few. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
-  /** The parameters that a cursor belongs to. */
+  /** The parameters that determine the list, such as "sort and filters". */
   readonly parameters: string;
-  /** The name of the list in cursors of version 1.0 of the server, which never expire. */
+  /** The name of the list in cursors of version 1.0 of the server. Such cursors never expire. */
   readonly earlierList?: string;
 };
 
-/** The position in a cursor. Throws a 422 for a cursor of another list or organization, or a damaged one. */
+/** Returns the position in a cursor. Throws a 422 if the cursor belongs to another list or organization, or is damaged. */
 export function openCursor(seal: CursorSeal, cursor: string, listed: Listed): Buffer {
   const text = cursor.slice(MAC_CHARACTERS);
   const isOf = (list: string) => isSameText(cursor.slice(0, MAC_CHARACTERS), macOf({ ...seal, list }, text));
@@ -118,7 +121,10 @@ export function openCursor(seal: CursorSeal, cursor: string, listed: Listed): Bu
   );
 }
 
-/** The lists that differ in one parameter. A cursor does not tell the value of a parameter that is missing, such as `search`. */
+/**
+ * Returns the lists that differ in one parameter from the request. A list with an additional filter, such as `search`, is not
+ * included, because the value of that filter is unknown.
+ */
 function othersOf({ path, query, choices }: Listed): { list: string; remedy: string }[] {
   const without = Object.keys(query).map((name) => {
     const { [name]: _, ...others } = query;
@@ -130,7 +136,10 @@ function othersOf({ path, query, choices }: Listed): { list: string; remedy: str
   return [...without, ...withOther];
 }
 
-/** The URL of the next list page, relative (RFC 8288 section 3.1): behind a proxy, only the client knows the host it called. */
+/**
+ * Returns the URL of the next page. It is relative (RFC 8288 section 3.1), because behind a proxy only the client knows the host
+ * name.
+ */
 export function nextPageUrlOf(path: string, query: Query, next: string): string {
   const { cursor: _, ...others } = query;
   const parameters = new URLSearchParams();
@@ -138,7 +147,10 @@ export function nextPageUrlOf(path: string, query: Query, next: string): string 
   return `${path}?${parameters}`;
 }
 
-/** Cutting the hash prevents length extension. HMAC would create a key object each time, at ten times the cost. */
+/**
+ * Returns the MAC of a position. The hash is cut, which prevents a length extension attack. HMAC would create a key object on
+ * each call, at ten times the cost.
+ */
 function macOf({ key, list }: CursorSeal, position: string): string {
   return hash('sha256', `${key}\0${list}\0${position}`, 'base64url').slice(0, MAC_CHARACTERS);
 }

@@ -7,46 +7,49 @@ import type { Database } from '../store/sql/database.ts';
 import type { KeyUses } from '../traffic/last-used.ts';
 import type { HandlerResult, JsonText } from './response.ts';
 
-/** An operation as openapi-backend has it, with what every request needs to know about it, computed once at the start. */
+/** An operation of openapi-backend, with properties that every request needs and that are computed once, at startup. */
 export type ContractOperation = Operation & {
   readonly operationId: string;
-  /** The permissions of which the key needs one; empty if it needs none. */
+  /** The permissions of which a key needs at least one; empty if every key may call the operation. */
   readonly permissions: readonly string[];
   readonly pathNames: readonly string[];
   readonly queryParameters: ReadonlyMap<string, QueryParameter>;
   readonly queryNames: readonly string[];
-  /** Header names as the contract spells them, by their lower-case form. */
+  /** The header names as the contract writes them, by their name in lower case. */
   readonly headerNames: ReadonlyMap<string, string>;
   readonly hasBody: boolean;
-  /** The media types of the body, in the contract's order. */
+  /** The media types of the body, in the order of the contract. */
   readonly mediaTypes: readonly string[];
-  /** The largest body, from "x-max-bytes". */
+  /** The size of the largest body, from "x-max-bytes". */
   readonly maxBodyBytes: number;
-  /** The array in the body whose items count as requests, marked with "x-counts-as-requests". */
+  /** The name of the array in the body whose items count as requests. The contract marks it with "x-counts-as-requests". */
   readonly countedField: string | undefined;
-  /** Whether the contract shows an ETag on the success. */
+  /** Whether the contract has an ETag header in the successful response. */
   readonly hasEntityTag: boolean;
-  /** Whether the contract shows a 304. */
+  /** Whether the contract has a 304 response. */
   readonly isConditional: boolean;
   /**
-   * Its responses may be kept in the response cache, if its handler returns their version. An operation without a permission
-   * shows the key itself, and a header other than If-None-Match could change the response.
+   * Whether the responses may be kept in the response cache, if the handler returns their version. That is not the case for an
+   * operation without a permission, which shows the key itself, or if a header other than If-None-Match could change the
+   * response.
    */
   readonly isCacheable: boolean;
 };
 
-/** How the text of a parameter is read. */
+/** How the text of a parameter is converted before validation. */
 export type QueryParameter = {
-  /** The type in its schema. */
+  /** The type in the schema of the parameter. */
   readonly type: string;
-  /** The Unicode normal form into which the text is brought before it is validated. `undefined`: the text stays as it is. */
+  /** The Unicode normal form to which the text is converted; `undefined` if it is not converted. */
   readonly normalForm: string | undefined;
 };
 
-/** The largest body of a request, unless the contract has another limit: 100 KiB. */
+/** The size of the largest request body unless the contract has another limit: 100 KiB. */
 export const MAX_REQUEST_BODY_BYTES = 100 * 1024;
 
-/** `permissions` are those that a key can have; any other in the contract is refused. */
+/**
+ * Returns the operation with its computed properties. Throws if the contract requires a permission that is not in `permissions`.
+ */
 export function describeOperation(operation: Operation, permissions: readonly string[]): ContractOperation {
   const { operationId = '', responses = {} } = operation;
   const [query, headers] = [parametersIn(operation, 'query'), parametersIn(operation, 'header')];
@@ -81,8 +84,8 @@ function countedFieldOf(schema: unknown): string | undefined {
 export const SECURITY_SCHEME = 'apiKey';
 
 /**
- * Throws for anything but the one scheme with no permission, or with one known permission in each of its alternatives: nothing else is
- * enforced.
+ * Returns the permissions of an operation. Throws unless each alternative of its security consists of the one scheme, with at
+ * most one permission, which must be known. Nothing else would be enforced.
  */
 function permissionsOf({ operationId, method, security = [] }: Operation, permissions: readonly string[]): string[] {
   const alternatives = security.map((requirement) => {
@@ -108,26 +111,24 @@ function parametersIn(
   });
 }
 
-/** The operations that clients call; the server calls a webhook. */
+/** The operations that clients call. Webhooks are not included, because the server calls them. */
 type Operations = {
   [Id in keyof operations as operations[Id] extends webhooks[keyof webhooks]['post'] ? never : Id]: operations[Id];
 };
 
 export type OperationId = keyof Operations;
 
-/** What a handler may use besides its input. */
+/** What a handler may use in addition to its input. */
 export type HandlerDeps = { readonly db: Database; readonly keyUses: KeyUses };
 
-/** Makes one of the successes that the contract shows from the operation's valid input. Refusals are thrown. */
+/** Returns one of the successful responses of the contract for valid input. Throws refusals. */
 export type Handler<Op extends OperationId> = {
   (input: Input<Op>, deps: HandlerDeps): Promise<Success<Op>>;
-  /** `false` for a handler made by `withoutDatabase`. */
+  /** `false` if the handler was created by `withoutDatabase`. */
   readonly usesDatabase?: false;
 };
 
-/**
- * A handler that responds from its input alone. Its requests do not wait for their organization's turn to use the database.
- */
+/** Returns a handler that does not use the database. Its requests do not wait for the organization's turn to use the database. */
 export function withoutDatabase<Op extends OperationId>(
   handle: (input: Input<Op>) => Promise<Success<Op>>,
 ): Handler<Op> {
@@ -140,7 +141,7 @@ export type Input<Op extends OperationId> = {
   readonly caller: Caller;
   readonly path: Given<Operations[Op]['parameters']['path']>;
   readonly query: WithDefaults<Given<Operations[Op]['parameters']['query']>>;
-  /** The headers by lower-case name, as Node lists them. */
+  /** The headers by their name in lower case, as Node lists them. */
   readonly headers: LowerCase<Given<Operations[Op]['parameters']['header']>>;
   readonly body: Body<Operations[Op]>;
   readonly sentBody: HandlerInput['sentBody'];
@@ -152,18 +153,18 @@ export type Success<Op extends OperationId> = {
     readonly status: Status;
     readonly headers: NothingElse<Omit<Declared<HeadersOf<Operations[Op]['responses'][Status]>>, RenderedHeader>>;
     readonly body: ContentOf<Operations[Op]['responses'][Status]>;
-    /** The organization's version, of the very data that the body shows. Without it, the response is not cached. */
+    /** The organization's version, read in the same snapshot as the data in the body. Without it, the response is not cached. */
     readonly version?: string | undefined;
   };
 }[keyof Operations[Op]['responses'] & (200 | 201 | 204)];
 
-/** Rendering and sending add these to every response on which the contract shows them. */
+/** The headers that are added when a response is rendered or sent, if the contract has them for that response. */
 type RenderedHeader = 'X-Request-Id' | 'Cache-Control' | 'ETag' | 'RateLimit-Policy' | 'RateLimit';
 
 // biome-ignore lint/complexity/noBannedTypes: an operation without parameters of one kind has no such property.
 type Given<T> = [NonNullable<T>] extends [never] ? {} : NonNullable<T>;
 
-/** Parameters with a default, which validation fills in. A test compares this list with the contract. */
+/** The parameters with a default value, which validation adds. A test compares this list with the contract. */
 type Defaulted = 'limit' | 'sort';
 type WithDefaults<T> = Omit<T, Defaulted> & { [Name in keyof T & Defaulted]-?: NonNullable<T[Name]> };
 
@@ -182,32 +183,32 @@ type ContentOf<Response> = Response extends { content: { 'application/json': inf
 /** The declared headers, without the index signature that openapi-typescript adds. */
 type Declared<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
 
-/** `{}` alone would accept any object where no header is declared. */
+/** The type of the headers if none is declared. `{}` would accept any object. */
 type NothingElse<T> = [keyof T] extends [never] ? Readonly<Record<string, never>> : T;
 
-// The code that treats all operations alike uses the following types, which do not depend on the operation.
+// The following types do not depend on the operation. Code that treats all operations in the same way uses them.
 
 /** The validated request. */
 export type HandlerInput = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingHttpHeaders;
-  /** `undefined` if the request has none. */
+  /** The body; `undefined` if the request has none. */
   readonly body: unknown;
   /**
-   * Returns the body as it was sent, as a text that is the same for the same JSON. In `body`, validation has filled in defaults, and
-   * the next version of the contract can have other ones.
+   * Returns the body as it was sent, in a form that is the same for equal JSON. In contrast, `body` contains default values,
+   * which another version of the contract may change.
    */
   readonly sentBody: () => string;
   readonly caller: Caller;
   readonly refusalOf: RefusalOf;
 };
 
-/** Returns the 422 that a request to an operation would get, or `null` if it is valid. */
+/** Returns the 422 that a single request for an operation would get, or `null` if the input is valid. */
 export type RefusalOf = (
   operationId: string,
   input: Pick<HandlerInput, 'path' | 'body'> & { readonly headers: Readonly<Record<string, string>> },
 ) => DomainError | null;
 
-/** Makes the response from valid input. Refusals are thrown. */
+/** Returns the response for valid input. Throws refusals. */
 export type OperationHandler = (input: HandlerInput) => Promise<HandlerResult>;

@@ -4,34 +4,38 @@ import { AbandonedError } from '../domain/errors.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { RenderedResponse } from './response.ts';
 
-/** Memory that an entry takes besides its characters, its 304 included. */
+/** The memory of an entry in addition to its characters, including its 304 response. */
 const OVERHEAD_BYTES = 1024;
 
-/** `version` is the organization's, of the very data that the response shows; `undefined` if it is not known. */
+/**
+ * A response, and the version of the organization in the snapshot that the response shows; `undefined` if the version is unknown.
+ */
 export type Versioned = { readonly response: RenderedResponse; readonly version: string | undefined };
 
 /**
- * Releases its response once that is rendered. When V8 replaces a Map's table, the old table keeps its entries and points to
- * its successor: in a Map that changes with every request, one table that reached the old generation would retain all later
- * tables, and everything in them, until a full collection.
+ * A response that is being rendered. `rendering` is set to `undefined` afterwards, to release the response. The reason: when V8
+ * replaces the table of a Map, the old table keeps its entries and refers to its successor. In a Map that changes with every
+ * request, a single table that reached the old generation would retain all later tables and their entries until a full garbage
+ * collection.
  */
 type Pending = { rendering: Promise<Versioned> | undefined };
 
-/** "coalesced": the request waited for a response that another request was rendering. */
+/** What a request found. "coalesced" means that the request waited for a response that another request was rendering. */
 type FindResult = 'hit' | 'coalesced' | 'miss';
 
 /**
- * Rendered responses to GET, in memory for as long as their organization's version lasts. Every change of the organization's
- * data bumps the version in its own transaction, and the look-up that accepts a request's key has just read it. So a cached
- * response is as fresh as a read of the database, on every process, without a message between them. Entries of an older
- * version are never asked for again. The least recently used entries make room, half of the memory at a time.
+ * Keeps rendered responses to GET in memory as long as the version of the organization is unchanged. Every change of the
+ * organization's data increments the version in the same transaction, and the look-up of the request's key has just read it. A
+ * cached response is therefore as current as the database, in every process, without messages between processes. Entries of an
+ * older version are never found again. When the memory is used up, the least recently used half is removed.
  */
 export class ResponseCache {
-  // Two generations, and no entry is ever deleted: V8's cost of a deletion grows with the entries that stay.
+  // The cache has two generations and deletes no single entry, because the cost of a deletion in V8 grows with the number of
+  // remaining entries.
   #young = new Map<string, RenderedResponse>();
   #old: ReadonlyMap<string, RenderedResponse> = new Map();
   #youngBytes = 0;
-  /** The bytes of the old entries, without those that have been used again, which are also young. */
+  /** The size of the old entries, except those that were used again and are therefore also young. */
   #oldBytes = 0;
   #oldEntries = 0;
   readonly #found: Record<FindResult, number> = { hit: 0, coalesced: 0, miss: 0 };
@@ -43,7 +47,7 @@ export class ResponseCache {
     this.#maxYoungBytes = maxBytes / 2;
   }
 
-  /** Requests so far, by what they found. */
+  /** Returns the number of requests so far, by what they found. */
   get found(): Readonly<Record<FindResult, number>> {
     return this.#found;
   }
@@ -52,12 +56,12 @@ export class ResponseCache {
     return this.#young.size + this.#oldEntries;
   }
 
-  /** The estimated memory of all entries. */
+  /** Returns the estimated memory of all entries, in bytes. */
   get bytes(): number {
     return this.#youngBytes + this.#oldBytes;
   }
 
-  /** Entries that have made room for others so far. */
+  /** Returns the number of entries that have been removed so far to make room for others. */
   get evicted(): number {
     return this.#evicted;
   }
@@ -69,10 +73,11 @@ export class ResponseCache {
   }
 
   /**
-   * Coalesces concurrent requests for one response: a request that finds it being rendered waits for that, and reads no
-   * older data than its caller's version. A failure fails all of them, unless only the client of the first one has closed its
-   * connection or its sending side: then the next one renders. A response that shows newer data than the version is returned
-   * and not kept: should its commit be lost, as in a failover, the version would come again with other data.
+   * Returns the response of the cache, of another request that is rendering it, or of `work`. A response that another request
+   * renders is at least as current as the caller's version. If rendering fails, all requests that wait for it fail, unless it
+   * failed only because the first client closed its connection or its sending side; then the next request renders. A response
+   * with newer data than the caller's version is returned but not cached: if the commit of that data is lost in a failover, the
+   * same version could occur again with other data.
    */
   async render(caller: Caller, url: string, work: () => Promise<Versioned>): Promise<RenderedResponse> {
     const name = nameOf(caller, url);
@@ -133,29 +138,34 @@ export class ResponseCache {
   }
 }
 
-/** Notes in the request a cached response that is still valid for its organization's version. */
+/** Stores the cached response in the request, if there is one for the current version of the organization. */
 export function lookInCache(request: ApiRequest, cache: ResponseCache | undefined): void {
   if (cache === undefined || !request.operation.isCacheable) return;
   request.cached = cache.find(request.caller, cacheUrlOf(request));
   request.isKnownValid = request.cached !== undefined && hasKnownHeaders(request.req, request.cached);
 }
 
-/** What tells the responses of an organization apart: the URL and, where it changes the response, what the key may read. */
+/**
+ * Returns the part of the cache's key that depends on the request: the URL and, if the response depends on it, what the key may
+ * read.
+ */
 export function cacheUrlOf({ url, operation: { permissions }, caller }: ApiRequest): string {
   return permissions.length < 2
     ? url
     : `${url} ${permissions.filter((each) => caller.permissions.some((held) => held === each))}`;
 }
 
-/** The URL was validated when the response was rendered, so only If-None-Match is left to judge. */
+/**
+ * Returns whether no header can change the response, except If-None-Match. The URL was validated when the response was rendered.
+ */
 function hasKnownHeaders(req: IncomingMessage, { entityTag }: RenderedResponse): boolean {
   const { 'if-none-match': ifNoneMatch } = req.headers;
   return ifNoneMatch === undefined || ifNoneMatch === entityTag;
 }
 
 /**
- * Neither an id nor a version holds a space, so no URL makes one name look like another. The URL counts as it was sent:
- * another spelling of the same request has an entry of its own.
+ * Returns the cache's key of a response. Ids and versions contain no spaces, so different responses cannot have the same cache
+ * key. The URL is used as it was sent, so another spelling of the same request has its own entry.
  */
 function nameOf({ scope, organizationVersion }: Caller, url: string): string {
   return `${scope.organizationId} ${organizationVersion} ${url}`;

@@ -4,29 +4,32 @@ import { exceptionOf } from './exceptions.ts';
 import { type RawResponse, renderException, type Send } from './response.ts';
 
 export type ResponseCheck = {
-  /** "report" reports a response that breaks the contract and sends it; "enforce" sends a 500 in its place. */
+  /**
+   * What happens to a response that breaks the contract. "report": it is reported and sent. "enforce": a 500 is sent in its
+   * place.
+   */
   readonly mode: 'report' | 'enforce';
-  /** Share of the responses that is checked, above 0 and up to 1. A cached response is not checked again once it passed. */
+  /** The share of responses to check, above 0 and up to 1. A cached response that has passed is not checked again. */
   readonly sampleRate: number;
 };
 
 export type BrokenResponse = {
   readonly requestId: string;
-  /** `undefined` if the contract has no such path. */
+  /** The operation; `undefined` if the contract has no such path. */
   readonly operation: string | undefined;
   readonly status: number;
-  /** They hold no value of the response. */
+  /** The differences from the contract. They contain no values of the response. */
   readonly disagreements: readonly string[];
   readonly isWithheld: boolean;
-  /** Responses that this process has checked so far; a cached one counts until it has passed. */
+  /** The number of responses that this process has checked so far. A cached response is counted until it has passed. */
   readonly checked: number;
-  /** Responses among them that broke the contract. */
+  /** The number of checked responses that broke the contract. */
   readonly broken: number;
 };
 
 /**
- * Checks responses against the document before they are sent. A withheld response does not undo what the request did: a
- * program whose 201 is withheld was created.
+ * Returns a `send` that first checks the response against the document. If a response is withheld, the effect of the request is
+ * not undone: a program whose 201 is withheld was created.
  */
 export function createCheckedSend(
   document: Json,
@@ -35,7 +38,10 @@ export function createCheckedSend(
   const check = createConformityCheck(document);
   const isWithheld = mode === 'enforce';
   let [checked, broken] = [0, 0];
-  /** A cached response is the same object each time that it is sent, so it needs to pass only once. */
+  /**
+   * The cached responses that have passed. A cached response is the same object each time it is sent, so it needs to pass only
+   * once.
+   */
   const passed = new WeakSet<RawResponse>();
   return (request, response) => {
     if (Math.random() >= sampleRate || passed.has(response)) return send(request, response);
@@ -58,7 +64,7 @@ export function createCheckedSend(
   };
 }
 
-/** The response as the API makes it. Other routes set headers of their own on the 404 of an unknown path. */
+/** Returns the response as the API creates it. Other routes add headers of their own to the 404 for an unknown path. */
 function checkedResponseOf(
   { status, fields, text = '' }: RawResponse,
   { requestId, isHead, limits }: { requestId: string; isHead: boolean; limits: readonly string[] },

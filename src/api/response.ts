@@ -16,49 +16,52 @@ import { stringifyJson } from '../domain/resources/json.ts';
 import type { UseRecorder } from '../traffic/last-used.ts';
 import { type Exception, exceptionOf } from './exceptions.ts';
 
-// How the result of a handler, or an error, becomes a response: rendering, sending, and the conditions of a request.
+// How the result of a handler, or an error, becomes a response: rendering, sending, and conditional requests.
 
 export type HandlerResult = {
   readonly status: number;
   readonly headers: Headers;
-  /** `null` if the response has none. */
+  /** The body; `null` if the response has none. */
   readonly body: unknown;
-  /** If it is omitted and the contract shows one, it is made of the body's bytes. */
+  /** The entity tag. If it is omitted, and the contract has an ETag header, it is computed from the bytes of the body. */
   readonly entityTag?: string;
-  /** The organization's version, of the very data that the body shows; without it, the response is not cached. */
+  /** The organization's version, read in the same snapshot as the data in the body. Without it, the response is not cached. */
   readonly version?: string | undefined;
 };
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** A response as it is written, without its X-Request-Id. */
+/** A response as it is sent, except for the header X-Request-Id. */
 export type RawResponse = {
   readonly status: number;
-  /** Header names and values in turn, as writeHead takes them; setHeader would build a table of them first. */
+  /**
+   * The header names and values, alternating, as writeHead accepts them. setHeader would first build a table of them, which is
+   * slower.
+   */
   readonly fields: readonly string[];
-  /** JSON in UTF-8, one character a byte; `undefined` if the response has no body. */
+  /** The JSON in UTF-8, with one character for each byte; `undefined` if the response has no body. */
   readonly text: string | undefined;
 };
 
-/** A success that can answer one request or many. */
+/** A successful response, which may be sent to many requests. */
 export type RenderedResponse = RawResponse & {
-  /** `undefined` if the contract shows none. */
+  /** The entity tag; `undefined` if the contract has no ETag header. */
   readonly entityTag: string | undefined;
-  /** The 304 for a matching If-None-Match; `undefined` if the contract shows none. */
+  /** The 304 response for a matching If-None-Match; `undefined` if the contract has none. */
   readonly notModified: RawResponse | undefined;
 };
 
-/** `shown`: what the contract shows on the success of the operation. */
+/** Renders the result of a handler. `shown` says what the contract has for the successful response of the operation. */
 export function render(
   shown: { readonly hasEntityTag: boolean; readonly isConditional: boolean },
   { status, headers, body, ...given }: HandlerResult,
 ): RenderedResponse {
   const { hasEntityTag, isConditional } = shown;
   const bytes = body === null ? undefined : encodeJson(body);
-  // The tag hashes the bytes, not the organization's version: a 304 survives changes that the response does not show,
-  // and a release that spells the same data differently gets another tag.
+  // The tag is a hash of the bytes, not the organization's version. A client's tag therefore stays valid when other data change,
+  // and a release that formats the same data differently gets another tag.
   const entityTag = hasEntityTag && bytes !== undefined ? (given.entityTag ?? entityTagOf(bytes)) : undefined;
-  // RFC 9110 section 15.4.5: a 304 repeats only the headers that a cache needs.
+  // A 304 repeats only the headers that a cache needs (RFC 9110 section 15.4.5).
   const caching = { 'Cache-Control': isConditional ? 'private, no-cache' : 'no-store', ETag: entityTag };
   return {
     ...rawResponseOf(status, { ...headers, ...caching }, bytes),
@@ -67,7 +70,7 @@ export function render(
   };
 }
 
-/** The response to one request: a 304 where its If-None-Match matches. */
+/** Returns the response to one request, which is a 304 if its If-None-Match matches. */
 export function conditionalResponseOf(req: IncomingMessage, rendered: RenderedResponse): RawResponse {
   const { entityTag, notModified } = rendered;
   if (notModified === undefined || entityTag === undefined) return rendered;
@@ -78,18 +81,21 @@ export function renderException({ status, headers, body }: Exception): RawRespon
   return rawResponseOf(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
 }
 
-/** `bytes` are JSON in UTF-8; `undefined` if the response has no body. */
+/** Returns a response that can be sent. `bytes` are JSON in UTF-8; `undefined` if the response has no body. */
 export function rawResponseOf(status: number, headers: Headers, bytes: Buffer | undefined): RawResponse {
   const fields = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   if (bytes !== undefined) fields.push('Content-Type', 'application/json; charset=utf-8');
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(bytes?.length ?? 0));
-  // Node sends a Latin-1 string in one piece with the headers, and does not encode it again.
+  // Node sends a Latin-1 string together with the headers, and does not encode it again.
   return { status, fields, text: bytes?.toString('latin1') };
 }
 
-/** JSON that is already serialized, such as PostgreSQL's. Encoding it in pieces takes half the time of the joined text. */
+/**
+ * JSON that is already serialized, such as the JSON that PostgreSQL returns. Encoding it in pieces takes half as long as encoding
+ * the joined text.
+ */
 export class JsonText {
-  // A private member makes the class nominal, so no other object is accepted in its place.
+  // A private member makes the class nominal, so that TypeScript accepts no other object in its place.
   readonly #pieces: readonly string[];
 
   constructor(...pieces: readonly string[]) {
@@ -107,7 +113,7 @@ export function encodeJson(value: unknown): Buffer {
   return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
 }
 
-/** The request that a response answers. */
+/** The request to which a response is sent. */
 export type AnsweredRequest = {
   readonly req: IncomingMessage;
   readonly method: string;
@@ -115,9 +121,9 @@ export type AnsweredRequest = {
   readonly res: ServerResponse;
   readonly exchange: Exchange;
   readonly requestBody: unknown;
-  /** Names and values of the rate limit headers in turn. */
+  /** The names and values of the rate limit headers, alternating. */
   rateLimitFields: readonly string[];
-  /** Counts the response as a use of the key. */
+  /** Counts the response as a use of the key; `undefined` if no known key was sent. */
   use: UseRecorder | undefined;
 };
 
@@ -125,8 +131,8 @@ export type AnsweredRequest = {
 export type Send = (request: AnsweredRequest, response: RawResponse) => void;
 
 /**
- * Returns the one function that writes responses, and counts them as uses of a known key. `securityHeaders` has the headers by
- * name that are sent with every response.
+ * Returns the function that sends all responses, and counts them as uses of a known key. `securityHeaders` are the headers, by
+ * name, that every response has.
  */
 export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
   const always = Object.entries(securityHeaders).flat();
@@ -137,7 +143,10 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   };
 }
 
-/** "limited": a limit of the key or its organization refused the request, and not that of the client's address, which has no fields. */
+/**
+ * Returns what a response counts as. "limited" means that a limit of the key or its organization refused the request. A refusal
+ * by the limit of the client's address has no rate limit headers.
+ */
 function resultOf(status: number, rateLimitFields: readonly string[]): RequestResult | 'limited' {
   if (status === 429 && rateLimitFields.length > 0) return 'limited';
   if (status >= 500) return 'failed';
@@ -146,18 +155,18 @@ function resultOf(status: number, rateLimitFields: readonly string[]): RequestRe
 
 export type SendExceptionDeps = {
   readonly send: Send;
-  /** Called for every bug and outage, with the request's id. */
+  /** Called for every bug and outage, with the id of the request. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Called for every refusal under load. */
   readonly onOverload?: (overloaded: Overloaded, exchange: Exchange) => void;
   /**
-   * Called for every refusal of a key. "address": it may not be used from the client's. "permission": it lacks one.
-   * "suspended": its organization is suspended.
+   * Called for every refusal of a key. "address": the key may not be used from the client's address. "permission": the key lacks
+   * a permission. "suspended": the key's organization is suspended.
    */
   readonly onRefusedKey?: (reason: KeyRefusalReason | 'address' | 'permission' | 'suspended') => void;
 };
 
-/** Answers a request with the contract's exception for an error. */
+/** Responds with the contract's exception for an error. */
 export type SendException = (request: AnsweredRequest, error: unknown) => void;
 
 export function createSendException({ send, onFault, onOverload, onRefusedKey }: SendExceptionDeps): SendException {
@@ -166,9 +175,9 @@ export function createSendException({ send, onFault, onOverload, onRefusedKey }:
     const exception = exceptionOf(error);
     if (exception.isFault) onFault(error, exchange.requestId);
     if (error instanceof OverloadError) onOverload?.(error.overloaded, exchange);
-    // The client gave up, which is no failure of the server.
+    // The client closed the connection, which is not a failure of the server, so no use is counted.
     if (error instanceof AbandonedError) request.use = undefined;
-    // A key that ended after it was accepted gets the response of a key that is not accepted.
+    // If a key ended after it was accepted, the response has no rate limit headers, as if the key had not been accepted.
     if (error instanceof UnauthenticatedError || error instanceof ForbiddenAddressError) request.rateLimitFields = [];
     if (error instanceof UnauthenticatedError) onRefusedKey?.(error.reason);
     if (error instanceof ForbiddenError) onRefusedKey?.(reasonOf(error));
@@ -182,12 +191,12 @@ function reasonOf(error: ForbiddenError): 'address' | 'permission' | 'suspended'
   return error.permission === undefined ? 'suspended' : 'permission';
 }
 
-/** A strong entity tag (RFC 9110 section 8.8.3): equal only for equal bytes. */
+/** Returns a strong entity tag, which is equal only for equal bytes (RFC 9110 section 8.8.3). */
 export function entityTagOf(representation: string | Buffer): string {
   return `"${hash('sha256', representation, 'base64url').slice(0, 22)}"`;
 }
 
-/** Throws a 412 unless If-Match has the entity tag of the row. */
+/** Returns a function that throws a 412 unless If-Match contains the entity tag of the row. */
 export function preconditionOfUpdate(
   ifMatch: string | undefined,
   { noun }: { readonly noun: string },
@@ -204,7 +213,8 @@ export function preconditionOfUpdate(
 type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: string | undefined };
 
 /**
- * Throws a 412 unless a row, or its absence, meets the conditions of a request to create or replace it (RFC 9110 section 13.2.2).
+ * Returns a function that throws a 412 unless the row, or its absence, meets the conditions of a request to create or replace it
+ * (RFC 9110 section 13.2.2).
  */
 export function preconditionOfUpsert(
   { ifMatch, ifNoneMatch }: Conditions,
@@ -231,8 +241,8 @@ function preconditionError(message: string): DomainError {
 }
 
 /**
- * Throws a 412 unless If-Match has the current entity tag (RFC 9110 section 13.1.1: strong comparison, so a weak tag never
- * matches). An absent header is satisfied. `staleMessage`: what to tell a client whose tag is outdated.
+ * Throws a 412 unless If-Match is absent or contains the current entity tag. The comparison is strong, so a weak tag never
+ * matches (RFC 9110 section 13.1.1). `staleMessage` says what a client with an outdated tag should do.
  */
 export function requireIfMatch(
   header: string | undefined,
@@ -242,11 +252,14 @@ export function requireIfMatch(
   if (header === undefined || header.trim() === '*') return;
   const tags = entityTagsIn(header);
   if (tags.some((tag) => !isWeak(tag) && isCurrent(tag))) return;
-  // Reading the row again would not help: the client would get the same tag, and send it weakened again.
+  // The usual advice, to read the row again, would not help here: the client would get the same tag, and a proxy would change it
+  // again.
   throw new DomainError('precondition_failed', (tags.some(isWeak) && WEAK) || suffixMessageOf(tags) || staleMessage);
 }
 
-/** A tag of this API and what a proxy has appended: Apache "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd". */
+/**
+ * A tag of this API to which a proxy has added a suffix: Apache adds "-gzip" or "-br", Jetty "--gzip", others ";gzip" or ":zstd".
+ */
 const WITH_SUFFIX = /^"[\w-]{22}([-;:+._~]{1,2}[a-z-]{2,10})"$/i;
 
 function suffixMessageOf(tags: readonly string[]): string | undefined {
@@ -267,18 +280,18 @@ function strongOf(tag: string): string {
   return tag.replace(/^W\//, '');
 }
 
-/** RFC 9110 section 13.1.2: weak comparison. Returns `false` if the client already has this representation. */
+/** Returns `false` if the client already has this representation. The comparison is weak (RFC 9110 section 13.1.2). */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
   return !matchesIfNoneMatch(header, (tag) => tag === entityTag);
 }
 
-/** Whether If-None-Match has the tag of a representation that exists. */
+/** Returns whether If-None-Match contains the tag of a representation that exists. */
 export function matchesIfNoneMatch(header: string | undefined, isCurrent: (strongTag: string) => boolean): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || entityTagsIn(header).some((tag) => isCurrent(strongOf(tag)));
 }
 
-/** The header's tags with their quotes, and a weak one with its W/. */
+/** Returns the tags in the header with their quotes, and with W/ if they are weak. */
 function entityTagsIn(header: string): string[] {
   return header.match(/(W\/)?"[^"]*"/g) ?? [];
 }

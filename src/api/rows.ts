@@ -1,4 +1,4 @@
-// What the operations on one row of any resource respond with.
+// The responses of the operations on a single row of any resource.
 
 import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { upsertRow } from '../service/resources/batch.ts';
@@ -65,7 +65,7 @@ export async function respondToDeletion<Row extends Stored>(
   return { status: 204, headers: {}, body: null } as const;
 }
 
-/** Creates the row with the client's own id in the path, or replaces its content. */
+/** Creates the row with the client's own id in the path, or replaces the content of that row. */
 export async function respondToUpsert<Row extends Stored>(
   {
     path,

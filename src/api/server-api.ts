@@ -15,16 +15,16 @@ import { createSend, createSendException, type SendExceptionDeps } from './respo
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, createCheckedSend, type ResponseCheck } from './response-check.ts';
 
-/** A contract with its handlers. */
+/** A contract, and the handlers of its operations. */
 export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };
 
 export type ServerApiConfig = {
   readonly environment: Environment;
-  /** The name of the cell. It is `null` or omitted if the installation is no cell. */
+  /** The name of the cell; `null` or omitted if the installation is not a cell. */
   readonly cell?: string | null | undefined;
-  /** `null` if responses are not checked, which costs nothing. */
+  /** How responses are checked; `null` if they are not checked, which costs no time. */
   readonly responseCheck: ResponseCheck | null;
-  /** The published contract is served if it is omitted. */
+  /** The contract to serve. If it is omitted, it is the published contract. */
   readonly contract?: ServedContract | undefined;
 };
 
@@ -35,18 +35,18 @@ export type ServerApiDeps = {
   readonly cache: ResponseCache;
   readonly tracing: Tracing | null;
   readonly reporter: Omit<SendExceptionDeps, 'send'> & { readonly onBrokenResponse: (broken: BrokenResponse) => void };
-  /** The address of the client, behind trusted proxies too. */
+  /** Returns the address of the client, even behind trusted proxies. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
-  /** The headers by name that are sent with every response. */
+  /** The headers, by name, that every response has. */
   readonly securityHeaders: Readonly<Record<string, string>>;
 };
 
 export type ServerApi = ApiMiddleware & {
-  /** Compiles what requests need, in the background. */
+  /** Compiles in the background what requests need. */
   prepare(): Promise<void>;
 };
 
-/** The contract, served from the database. */
+/** Creates the API that serves the contract from the database. */
 export async function createServerApi(config: ServerApiConfig, deps: ServerApiDeps): Promise<ServerApi> {
   const { environment, cell = null, responseCheck, contract } = config;
   const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;
@@ -90,7 +90,7 @@ function bindHandlers(
 ): Record<string, OperationHandler> {
   return Object.fromEntries(
     Object.entries(handlers).map(([operationId, handler]) => {
-      // The contract's validators make the input the one of this operation; from here on the types hold.
+      // The types hold, because the contract's validators have checked the input of this operation.
       const typed = handler as (input: unknown, deps: HandlerDeps) => ReturnType<OperationHandler>;
       const boundHandler: OperationHandler = async (input) => {
         try {

@@ -6,19 +6,20 @@ import { checkHeadSize, MAX_HEAD_BYTES } from '../domain/request.ts';
 import { formatNumber } from '../domain/text.ts';
 import { clip, exceptionOf, HttpError } from './exceptions.ts';
 
-/** A longer URL gets 414. */
+/** The length of the longest URL. A longer URL gets a 414. */
 export const MAX_URL_BYTES = 8 * 1024;
 
 export function urlTooLongError(): HttpError {
   return new HttpError('uri_too_long', `The URL is longer than ${MAX_URL_BYTES} bytes (8 KiB). Shorten it.`);
 }
 
-/** Characters of a target that stand for themselves, and that Express's URL parser takes for something else. */
+/** The characters that are literal in a request target, but have a special meaning for Express's URL parser. */
 const NOT_FOR_THE_PARSER = /[#\u00a0]/g;
 
 /**
- * The request target in origin form, path and query. A client may send the absolute form, "GET http://host/path" (RFC 9112
- * section 3.2.2), or something that is no URL at all; Express's router would not call any middleware for some of these.
+ * Returns the path and the query string of the request target (its origin form). A client may send the absolute form, such as
+ * "GET http://host/path" (RFC 9112 section 3.2.2), or something that is not a URL; for some of these, Express's router would not
+ * call any middleware.
  */
 export function originFormOf(target: string): string {
   const origin = target.startsWith('/') ? '' : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? '');
@@ -28,12 +29,14 @@ export function originFormOf(target: string): string {
 
 const HEAD_TOO_LARGE = `The URL and the headers are larger than ${MAX_HEAD_BYTES / 1024} KiB together. Send fewer or shorter headers.`;
 
-/** `host[:port]` (RFC 9110 section 7.2): a registered name or an IPv4 address, or an IP literal in brackets. */
+/**
+ * The form `host[:port]` (RFC 9110 section 7.2). The host is a registered name, an IPv4 address, or an IPv6 address in brackets.
+ */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-fA-F:.]+\])?(?::\d*)?$/;
 
 /**
- * Why the request line and headers must be refused before anything is done with the request; `null` if they are valid. Node's
- * parser accepts them, but a proxy in front may read them in another way.
+ * Returns the refusal of a request whose request line or headers are ambiguous, or `null` if they are valid. Node's parser
+ * accepts such requests, but a proxy in front of the server may read them differently.
  */
 export function checkHead(req: IncomingMessage): HttpError | null {
   const { httpVersion, headers, rawHeaders } = req;
@@ -53,7 +56,10 @@ export function checkHead(req: IncomingMessage): HttpError | null {
   return isForApi(req) ? checkApiHeadSize(req) : null;
 }
 
-/** The dashboard has a page for people whose cookies are too large. A URL that is too long gets a status of its own. */
+/**
+ * Returns whether the API answers the request. The dashboard has its own page for cookies that are too large. A URL that is too
+ * long is refused later, with a 414.
+ */
 function isForApi({ url = '' }: IncomingMessage): boolean {
   return /^\/api(?:[/?]|$)/.test(originFormOf(url)) && url.length <= MAX_URL_BYTES;
 }
@@ -69,21 +75,24 @@ function checkApiHeadSize(req: IncomingMessage): HttpError | null {
   );
 }
 
-/** `rawHeaders` alternates names and values. Node keeps only the first of several, silently. */
+/**
+ * Returns whether the header occurs more than once. `rawHeaders` alternates names and values; `headers` would contain only the
+ * first of several.
+ */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const candidate = rawHeaders[i];
-    // Comparing the lengths first spares most names the conversion to lower case.
+    // The lengths are compared first, so that most names need not be converted to lower case.
     if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1;
   }
   return count > 1;
 }
 
 export type TimeLimits = {
-  /** The headers of a request must arrive within this time. */
+  /** The time within which the headers of a request must arrive. */
   readonly headersSeconds: number;
-  /** The whole request must arrive within this time. */
+  /** The time within which the whole request must arrive. */
   readonly requestSeconds: number;
 };
 
@@ -91,20 +100,20 @@ export type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 export type Refusal = {
   readonly unreadable: UnreadableRequest;
-  /** The headers by name. One of them says that the connection is closed. */
+  /** The headers, by name. They include a header that says that the connection will be closed. */
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 };
 
 export type RefusalOptions = {
   readonly limits: TimeLimits;
-  /** The headers by name that are sent with every response. */
+  /** The headers, by name, that every response has. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   /** Whether the headers of the request have arrived. */
   readonly isBody: boolean;
 };
 
-/** The contract's exception for input that is not readable HTTP, or that did not arrive in time. */
+/** Returns the contract's exception for input that is not valid HTTP, or that did not arrive in time. */
 export function refusalOf(error: ParseError | HttpError, options: RefusalOptions): Refusal {
   const requestId = randomUUID();
   const { status, headers, body } = exceptionOf(error instanceof HttpError ? error : reasonOf(error, options));
@@ -124,7 +133,7 @@ export function refusalOf(error: ParseError | HttpError, options: RefusalOptions
   };
 }
 
-/** The whole response, as it is written to the connection. */
+/** Returns the text of the whole response, as it is written to the connection. */
 export function responseTextOf({ unreadable: { status }, headers, body }: Refusal): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
@@ -137,14 +146,17 @@ function timeoutError({ limits, isBody }: RefusalOptions): HttpError {
   return new HttpError('request_timeout', message);
 }
 
-/** Matches the first characters of a request. */
+/** Matches the beginning of a request. */
 const REQUEST_LINE = /^[A-Z-]+ \S/;
 const REQUEST_LINE_START = 20;
 
 const UNENCODED_URL =
   'The URL contains a character that must be percent-encoded, such as a space (%20) or ü (%C3%BC). curl encodes the parameters that it gets by -G --data-urlencode.';
 
-/** Whether the packet begins with the line of a request that is readable but for blanks and characters beyond ASCII in its URL. */
+/**
+ * Returns whether the packet begins with a request line that would be valid if its URL had no spaces and no characters other than
+ * ASCII.
+ */
 function hasUnencodedUrl(packet: Buffer | undefined): boolean {
   const end = packet?.indexOf('\r\n') ?? -1;
   const [, target = ''] = /^[A-Z-]+ (\S.*\S|\S) HTTP\/1\.[01]$/.exec(packet?.toString('latin1', 0, end) ?? '') ?? [];

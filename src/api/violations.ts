@@ -10,17 +10,17 @@ import type { ContractRouter } from './contract-router.ts';
 import { clip, MAX_FIELDS, MAX_MESSAGE } from './exceptions.ts';
 import type { RefusalOf } from './operation.ts';
 
-// Turns Ajv's errors into the `errors` of a 422: fields under their own names, one message for each cause.
+// Turns Ajv's errors into the `errors` of a 422: the names of the fields, with one message for each cause.
 
-/** The contract's bounds of `errors`: messages for a field, characters of a field's name. */
+/** The most messages for a field, and the most characters of a field's name, that the contract allows in `errors`. */
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 
-/** The names that an operation accepts. `headerNames` maps a lower-case name to the contract's spelling. */
+/** The names that an operation accepts. `headerNames` maps a name in lower case to the spelling in the contract. */
 export type Vocabulary = {
   queryNames: readonly string[];
   headerNames: ReadonlyMap<string, string>;
-  /** The words for what has the fields; "this request" by default. */
+  /** What the fields belong to, in the words of the message; "this request" if it is omitted. */
   subject?: string;
 };
 
@@ -28,7 +28,7 @@ export class Violations {
   readonly #fields = new Map<string, string[]>();
 
   add(field: string, message: string): void {
-    // A key in the place of a name is not repeated: responses end up in logs.
+    // An API key that was sent as the name of a field is masked, because responses are often logged.
     const name = clip(maskKeys(field), MAX_NAME) || '(no name)';
     if (!this.#fields.has(name) && this.#fields.size >= MAX_FIELDS) return;
     const messages = this.#fields.get(name) ?? [];
@@ -45,14 +45,14 @@ export class Violations {
     if (refusal !== null) throw refusal;
   }
 
-  /** Returns `null` if nothing was added. */
+  /** Returns the refusal, or `null` if no violation was added. */
   refusal(code: ErrorCode = 'invalid'): DomainError | null {
     const [first] = this.#fields;
     if (first === undefined) return null;
     const others = this.#fields.size - 1;
     const more = others === 0 ? '' : ` See errors for ${formatCount(others, 'more field')}.`;
     const problem = first[1][0] ?? 'is not valid.';
-    // A message that does not continue the name is a sentence of its own.
+    // A message that begins with a capital letter is a sentence of its own, and does not continue the name of the field.
     const message = `${first[0]}${/^[A-Z]/.test(problem) ? ':' : ''} ${problem}${more}`;
     return new DomainError(code, message, Object.fromEntries(this.#fields));
   }
@@ -61,12 +61,13 @@ export class Violations {
 const NO_ERRORS: readonly ErrorObject[] = [];
 
 /**
- * Throws a 422 that names each field and the remedy, unless the request is valid. `found`: the errors that the schemas of the
- * contract found.
+ * Throws a 422 that names each invalid field and the remedy, unless the request is valid. `found` are the errors of the
+ * contract's schemas.
  */
 export function requireValid(request: ApiRequest, found: readonly ErrorObject[]): void {
   const { repeatedFields, isKnownValid, operation } = request;
-  // Schemas cannot find these faults: the parser keeps one value of a repeated field, and no pattern excludes NUL or surrogates.
+  // Schemas cannot find these mistakes. The parser keeps only one value of a repeated field, and no pattern of the contract
+  // excludes NUL or surrogates.
   const textErrors = isKnownValid ? NO_ERRORS : textErrorsOf(request);
   if (found.length === 0 && textErrors.length === 0 && repeatedFields.length === 0) return;
   const { repeated } = request;
@@ -82,7 +83,7 @@ export function requireValid(request: ApiRequest, found: readonly ErrorObject[])
   throw new Error('Validation failed without an error.');
 }
 
-/** Returns a function that validates the input of one of a batch's changes like a request of its own. */
+/** Returns a function that validates the input of a change in a batch as that of a single request. */
 export function createRefusalOf(validator: OpenAPIValidator<Document>, router: ContractRouter): RefusalOf {
   return (operationId, { path, headers, body }) => {
     const operation = router.getOperation(operationId);
@@ -98,14 +99,17 @@ export function createRefusalOf(validator: OpenAPIValidator<Document>, router: C
   };
 }
 
-/** An empty name is too short and does not match its pattern, for one cause: the first of these explains the others. */
+/**
+ * The keywords by how much their errors help. An empty name, for example, is too short and does not match the pattern; one of
+ * these errors is enough.
+ */
 const MOST_HELPFUL_FIRST = ['additionalProperties', 'type', 'enum', 'format', 'pattern', 'minLength', 'maxLength'];
 
-/** Keeps the most helpful error for each value and for each name of an entry. */
+/** Returns the most helpful error for each value and for each name of an entry. */
 function onePerValue(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
   const kept = new Map<string, ErrorObject>();
   for (const error of errors) {
-    // Ajv also reports why the name is not valid, in an error of its own.
+    // Ajv reports the reason for which the name is invalid in a separate error.
     if (error.keyword === 'propertyNames') continue;
     const subject = JSON.stringify([error.instancePath, error.propertyName ?? memberOf(error) ?? null]);
     const other = kept.get(subject);
@@ -119,7 +123,7 @@ function rankOf({ keyword }: ErrorObject): number {
   return rank < 0 ? MOST_HELPFUL_FIRST.length : rank;
 }
 
-/** The member of an object that is unknown or missing. */
+/** Returns the name of the unknown or missing member of an object. */
 function memberOf({ params }: ErrorObject): string | undefined {
   return params['additionalProperty'] ?? params['missingProperty'];
 }
@@ -198,7 +202,10 @@ function itemsIn(data: unknown): number {
   return Array.isArray(data) ? data.length : 0;
 }
 
-/** A pattern that accepts a letter refuses blank text for being blank; any other asks for a form of its own. */
+/**
+ * Returns whether the text is refused because it is blank. That is the case for a pattern that accepts a single letter; any other
+ * pattern requires a special format.
+ */
 function isRefusedAsBlank(text: string, pattern: string): boolean {
   return text.trim() === '' && new RegExp(pattern, 'u').test('x');
 }
@@ -220,7 +227,7 @@ function describe(schema: Record<string, unknown>): string {
   return `${kinds.join(' or ')}${range}`;
 }
 
-/** The errors of the request's texts. The texts of a batch's changes are left to the validation of each change. */
+/** Returns the errors of the strings in the request. In a batch, the strings of each change are validated separately. */
 function textErrorsOf({ params, query, requestBody, operation: { countedField } }: ApiRequest): ErrorObject[] {
   const isBatch = countedField !== undefined && isObject(requestBody);
   const body = isBatch ? { ...requestBody, [countedField]: undefined } : requestBody;
@@ -230,12 +237,12 @@ function textErrorsOf({ params, query, requestBody, operation: { countedField } 
 const REMEDY = 'Remove NUL characters and unpaired surrogates.';
 
 /**
- * The strings and names within a value that are not texts, as Ajv's errors. A pattern of the contract cannot exclude them: most
- * languages cannot compile a class with surrogates.
+ * Returns errors, as Ajv would, for the strings and names within a value that contain NUL or unpaired surrogates. A pattern of
+ * the contract cannot exclude these, because most languages cannot compile a character class with surrogates.
  */
 export function invalidTextsIn(whole: object): ErrorObject[] {
   const found: ErrorObject[] = [];
-  // A loop instead of recursion, because a body of 100 KiB can be nested deeper than the stack allows.
+  // A loop is used in place of recursion, because a body of 100 KiB can be nested deeper than the stack allows.
   const left: { readonly value: unknown; readonly path: string }[] = [{ value: whole, path: '' }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, path } = next;

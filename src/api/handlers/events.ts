@@ -10,7 +10,7 @@ import { JsonText } from '../response.ts';
 const PATH = '/api/events';
 
 export const listEvents: Handler<'listEvents'> = async ({ query, caller }, { db }) => {
-  // A position tells where to go on, whatever `since` the first page began with.
+  // After the first page, `since` no longer matters, because the position says where the next page starts.
   const { since, ...followed } = query;
   const { limit, cursor, ...filters } = followed;
   const seal = { key: cursorKeyOf(db, caller), list: listOf(PATH, filters) };

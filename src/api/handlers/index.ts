@@ -11,7 +11,7 @@ import {
   upsertParentProgram,
 } from './parent-programs.ts';
 
-/** Every operation of the contract; one that is missing does not compile. */
+/** The handlers of all operations of the contract. The code does not compile if one is missing. */
 export const handlers: Handlers = {
   listParentPrograms,
   createParentProgram,

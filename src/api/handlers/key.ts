@@ -6,7 +6,10 @@ export const getKey: Handler<'getKey'> = withoutDatabase(async ({ caller }) => {
   return { status: 200, headers: {}, body: present(caller), version: caller.organizationVersion };
 });
 
-/** A function with a declared return type, so that the compiler refuses a field that the contract does not have. */
+/**
+ * Returns the key as the contract shows it. The declared return type lets the compiler refuse a field that the contract does not
+ * have.
+ */
 function present(caller: Caller): components['schemas']['Key'] {
   return {
     id: caller.keyId,

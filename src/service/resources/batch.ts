@@ -110,7 +110,7 @@ export type Batch<Row extends Stored> = {
   readonly isAtomic: boolean;
 };
 
-/** Whether the results depend on stored rows. Creations without unique values and references do not. */
+/** Returns whether the results depend on stored rows. Creations without unique values and references do not. */
 function dependsOnRows<Row extends Stored>({ references }: Table<Row>, { ids, unique }: Sought): boolean {
   return references !== undefined || ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
@@ -126,12 +126,12 @@ function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Chang
   return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
 }
 
-/** The fields that a change gives. */
+/** Returns the fields that a change sets. */
 function writtenBy<Row extends Stored>(change: Change<Row>): object {
   return change.kind === 'update' ? change.patch : 'content' in change ? change.content : {};
 }
 
-/** The names and values of those of the fields that have a value. */
+/** Returns the name and the value of each of the fields that has a value. */
 function valuesOf(fields: readonly string[] = [], content: object): [string, string][] {
   const values = new Map<string, unknown>(Object.entries(content));
   return fields.flatMap((field): [string, string][] => {
@@ -325,7 +325,7 @@ class Changing<Row extends Stored> {
     }
   }
 
-  /** Throws for a reference to no row. The row before the change had its own references, which need no check. */
+  /** Throws if a reference names a row that does not exist. References that do not change are not checked. */
   #requireReferred(content: ContentOf<Row>, before: object = {}): void {
     const kept = new Map(valuesOf(Object.keys(this.#table.references ?? {}), before));
     for (const [field, id] of valuesOf(Object.keys(this.#table.references ?? {}), content))
