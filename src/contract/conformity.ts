@@ -1,5 +1,5 @@
-// Checks responses against the document. It shares only the JSON parser with the server that makes them, so that a fault
-// cannot hide in both.
+// Checks responses against the document. It shares only the JSON parser with the server that creates the responses, so that the
+// same bug cannot hide in both.
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -17,7 +17,7 @@ import {
 } from './document.ts';
 
 export type CheckedRequest = { readonly method: string; readonly url: string };
-/** Headers by lower-case name. */
+/** A response to check. Its headers have names in lower case. */
 export type CheckedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -25,15 +25,20 @@ export type CheckedResponse = {
 };
 
 export type Finding = {
-  /** The operations that this may be a response of: all of the path's, where none has the method. */
+  /**
+   * The operations to which this response may belong. These are all operations of the path if none has the method of the request.
+   */
   readonly operations: readonly Operation[];
-  /** Differences from the contract, one sentence each. They hold no value of a header or a body, and no name that is data. */
+  /**
+   * The differences from the contract, one sentence each. They contain no values of headers or of the body, and no names that are
+   * data.
+   */
   readonly disagreements: readonly string[];
 };
 
 export type ConformityCheck = (request: CheckedRequest, response: CheckedResponse) => Finding;
 
-/** Headers of the connection or of every HTTP response, which the contract does not describe. */
+/** The headers of the connection, or of every HTTP response, which the contract does not describe. */
 const OF_TRANSPORT = new Set([
   'date',
   'connection',
@@ -41,15 +46,15 @@ const OF_TRANSPORT = new Set([
   'content-length',
   'content-type',
   'transfer-encoding',
-  // Security headers for browsers. The document's description names them once, for every response.
+  // The security headers for browsers. The description of the document mentions them once, for all responses.
   'x-content-type-options',
   'strict-transport-security',
 ]);
 
-/** Errors reported at most: one wrong schema can fail in a hundred rows. */
+/** The most errors that are reported. A single wrong schema can fail in a hundred rows. */
 const MOST_ERRORS = 5;
 
-/** Compiles the schemas of a response when it is first checked. */
+/** Returns a function that checks responses. The schemas of a response are compiled when it is first checked. */
 export function createConformityCheck(document: Json): ConformityCheck {
   const compiledOf = responseCompiler();
   const names = propertyNamesIn(document);
@@ -68,7 +73,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
     const [first] = matching.toSorted((a, b) => compareTemplates(a.template, b.template));
     const here = matching.filter(({ operation }) => operation.path === first?.operation.path);
     const own = here.filter(({ operation }) => operation.method === method);
-    // The contract shows the 405 for another method at each operation of the path.
+    // The contract has the 405 for an unsupported method at each operation of the path.
     const shownBy = own.length > 0 ? own : here;
     if (here.length === 0 && unknownPath[response.status] === undefined)
       return { operations: [], disagreements: ['the contract does not show this path.'] };
@@ -80,7 +85,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
   };
 }
 
-/** Header names in lower case; `validateBody` is undefined where no body is shown. */
+/** The compiled schemas of a response. `validateBody` is `undefined` if the response has no body in the contract. */
 type Compiled = {
   readonly headers: ReadonlyMap<string, CompiledHeader>;
   readonly validateBody: ValidateFunction | undefined;
@@ -91,12 +96,12 @@ type CompiledHeader = {
   readonly isInteger: boolean;
   readonly validate: ValidateFunction;
 };
-/** `names` are the properties that the contract shows. */
+/** A response being checked. `names` are the properties that the contract has. */
 type Judged = CheckedResponse & { readonly isHead: boolean; readonly names: ReadonlySet<string> };
 
 type Compile = (schema: Json | false) => ValidateFunction;
 
-/** Undefined for a response that the contract does not show. */
+/** Returns a function that compiles a response of the contract; `undefined` if the contract does not have the response. */
 function responseCompiler(): (response: Response | undefined) => Compiled | undefined {
   const validatorOf = schemaCompiler();
   const known = new Map<Response, Compiled>();
@@ -108,9 +113,9 @@ function responseCompiler(): (response: Response | undefined) => Compiled | unde
   };
 }
 
-/** Operations share many equal schemas; each is compiled once. */
+/** Returns a function that compiles schemas. Operations have many equal schemas, each of which is compiled once. */
 function schemaCompiler(): Compile {
-  // As in contract.ts: lint has checked the schemas themselves.
+  // The linter has validated the schemas themselves, as in contract.ts.
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
   formats.default(ajv);
   const known = new Map<string, ValidateFunction>();
@@ -125,13 +130,13 @@ function schemaCompiler(): Compile {
 const COMPOSITIONS: readonly string[] = ['allOf', 'anyOf', 'oneOf'];
 
 /**
- * The published schemas are open, because a later version may add fields, and clients must ignore those that they do not know.
- * This server must not send one. References are already resolved.
+ * Returns the schema without additional properties. The published schemas allow them, because a later version may add fields, and
+ * clients must ignore fields that they do not know. This server must not send such a field. References are already resolved.
  */
 export function closeSchema(schema: Json): Json {
   const isComposed = COMPOSITIONS.some((name) => schema[name] !== undefined);
   const isOpen = schema['additionalProperties'] === undefined && (isComposed || isObject(schema['properties']));
-  // `additionalProperties` does not see the properties of the schemas that it is composed of.
+  // `additionalProperties` ignores the properties of schemas in allOf, anyOf or oneOf.
   const keyword = isComposed ? 'unevaluatedProperties' : 'additionalProperties';
   return isOpen ? { ...withClosedParts(schema), [keyword]: false } : withClosedParts(schema);
 }
@@ -146,12 +151,12 @@ function withClosedParts(schema: Json): Json {
   return Object.fromEntries(Object.entries(schema).map(closedPart));
 }
 
-/** A schema can be `true` or `false`. */
+/** Closes the schema unless it is `true` or `false`. */
 function closedOrBoolean(schema: unknown): unknown {
   return isObject(schema) ? closeSchema(schema) : schema;
 }
 
-/** One of the schemas that another is composed of: the whole is closed. */
+/** Returns a member of allOf, anyOf or oneOf, which stays open because the composed schema is closed. */
 function openWithClosedParts(schema: unknown): unknown {
   return isObject(schema) ? withClosedParts(schema) : schema;
 }
@@ -225,7 +230,7 @@ function wordsOf(errors: readonly ErrorObject[] | null | undefined, names: Reado
   return words.slice(0, MOST_ERRORS).join(', ');
 }
 
-/** A name that is no identifier may be a customer's data, or a key. */
+/** Returns the name, or "…" if it is not an identifier, because it may then be a customer's data or an API key. */
 function nameOf(field: string): string {
   return /^\w{1,40}$/.test(field) ? field : '…';
 }
@@ -236,7 +241,7 @@ function propertyNamesIn(value: unknown): Set<string> {
   return new Set([...own, ...Object.values(value).flatMap((member) => [...propertyNamesIn(member)])]);
 }
 
-/** Undefined, which no JSON text parses to: the text is not JSON. */
+/** Parses JSON. Returns `undefined` if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return parseJson(text);

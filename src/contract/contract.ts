@@ -6,17 +6,19 @@ import type { Document } from 'openapi-backend';
 const DOCUMENT = new URL('../../generated/openapi.json', import.meta.url);
 
 export type { Document };
-/** The document as it is published. */
+/** Reads the published document. */
 export async function readDocument(): Promise<Document> {
   return JSON.parse(await readFile(DOCUMENT, 'utf8'));
 }
 
 /**
- * JSON Schema 2020-12 with formats, as OpenAPI 3.1 has it; openapi-backend's own Ajv is draft-07 without formats. Nothing is
- * coerced: coercion would take 0x10 and 1e1 for integers, which the query reader does not.
+ * Creates an Ajv for JSON Schema 2020-12 with formats, as OpenAPI 3.1 requires. openapi-backend's own Ajv supports draft-07
+ * without formats. Types are not coerced, because coercion would accept 0x10 and 1e1 as integers, which the parser of the query
+ * string does not.
  */
 export function createAjv(): Ajv2020 {
-  // Checking the schemas against JSON Schema's own takes a fifth of the start; lint and a test have done so.
+  // To validate the schemas against the JSON Schema meta-schema would take a fifth of the startup time. The linter and a test do
+  // it.
   const validateSchema = false;
   const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, useDefaults: true, validateSchema });
   formats.default(ajv);

@@ -1,10 +1,10 @@
-// Reads an OpenAPI document: its operations, its named schemas, its references and its examples. It needs no server.
+// Reads an OpenAPI document: its operations, named schemas, references and examples. It needs no server.
 
 export type Json = Record<string, unknown>;
 export type Example = { readonly summary?: string; readonly value: unknown };
 export type Examples = Readonly<Record<string, Example>>;
 
-/** A JSON Schema; the keywords listed here are the ones that readers use by name. */
+/** A JSON Schema, with the keywords that the code reads by name. */
 export type Schema = Json & {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -43,7 +43,7 @@ export type Header = {
   readonly schema: Schema;
   readonly examples: Examples;
 };
-/** By media type. */
+/** The content of a request or response, by media type. */
 export type Content = Readonly<Record<string, { readonly schema: Schema; readonly examples: Examples }>>;
 export type Response = {
   readonly description: string;
@@ -53,7 +53,7 @@ export type Response = {
 export type Operation = {
   readonly operationId: string;
   readonly path: string;
-  /** In lower case. */
+  /** The HTTP method, in lower case. */
   readonly method: string;
   readonly summary: string;
   readonly description: string;
@@ -63,16 +63,16 @@ export type Operation = {
   readonly requestBody?: {
     readonly description: string;
     readonly content: Content;
-    /** The largest body, if it is not 100 KiB. */
+    /** The size of the largest body, if it is not the default of 100 KiB. */
     readonly 'x-max-bytes'?: number;
   };
-  /** By status. */
+  /** The responses, by status. */
   readonly responses: Readonly<Record<string, Response>>;
 };
 
-/** A message that the server sends: the client receives the request, and responds. */
+/** A request that the server sends to a client, which sends the response. */
 export type Webhook = Omit<Operation, 'path'> & {
-  /** Such as "parent_program.created". */
+  /** The name of the webhook, such as "parent_program.created". */
   readonly name: string;
 };
 
@@ -80,10 +80,13 @@ export type Webhook = Omit<Operation, 'path'> & {
 export const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const SCHEMAS = '#/components/schemas/';
 
-/** With `keepNamedSchemas`, references to `components.schemas` stay references, which `schemaNameOf` reads. */
+/**
+ * Which references are followed. With `keepNamedSchemas`, references to `components.schemas` stay, and `schemaNameOf` returns
+ * their names.
+ */
 export type Following = { readonly keepNamedSchemas: boolean };
 
-/** Every operation that clients call, in the document's order, with its references followed. */
+/** Returns all operations that clients call, in the order of the document, with their references followed. */
 export function operationsOf(document: Json, following?: Following): Operation[] {
   return itemsOf<Operation>(document, 'paths', following).map(({ key, method, item }) => ({
     ...item,
@@ -92,7 +95,7 @@ export function operationsOf(document: Json, following?: Following): Operation[]
   }));
 }
 
-/** Every webhook, likewise. */
+/** Returns all webhooks, in the order of the document, with their references followed. */
 export function webhooksOf(document: Json, following?: Following): Webhook[] {
   return itemsOf<Webhook>(document, 'webhooks', following).map(({ key, method, item }) => ({
     ...item,
@@ -113,8 +116,8 @@ function itemsOf<T>(
 }
 
 /**
- * The value with every reference in it followed. Throws where a schema contains itself; only `keepNamedSchemas` can
- * read such a schema.
+ * Returns the value with all references in it followed. Throws if a schema contains itself; such a schema can be read only with
+ * `keepNamedSchemas`.
  */
 export function resolve<T>(document: Json, value: unknown, following: Following = { keepNamedSchemas: false }): T {
   const follow = (part: unknown, within: readonly string[]): unknown => {
@@ -126,13 +129,13 @@ export function resolve<T>(document: Json, value: unknown, following: Following 
     const inside = reference === null ? within : [...within, reference];
     return Object.fromEntries(Object.entries(target).map(([name, member]) => [name, follow(member, inside)]));
   };
-  // The linter has checked that the document holds at each place what OpenAPI asks for there.
+  // The type holds, because the linter has checked that each part of the document is what OpenAPI requires there.
   return follow(value, []) as T;
 }
 
 /**
- * What a reference leads to, through further references if need be, and the first reference; null where the value is
- * no reference. Members beside `$ref` replace the target's own.
+ * Returns the value to which a reference leads, if need be through further references, and the first reference; `null` in its
+ * place if the value is not a reference. Members beside `$ref` override those of the target.
  */
 export function followReference(document: Json, value: Json): { target: Json; reference: string | null } {
   const followed = new Set<string>();
@@ -158,7 +161,7 @@ function getTarget(document: Json, reference: string): Json {
   return target;
 }
 
-/** The names in a reference within the document: a JSON pointer as a URI fragment (RFC 6901 section 6). */
+/** Returns the names in a reference within the document, which is a JSON pointer in a URI fragment (RFC 6901 section 6). */
 export function namesIn(reference: string): string[] {
   return reference
     .replace(/^#\/?/, '')
@@ -166,7 +169,7 @@ export function namesIn(reference: string): string[] {
     .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** "ParentProgram" for a reference to that schema; undefined for everything else. */
+/** Returns the name of the schema to which a reference leads, such as "ParentProgram"; `undefined` for any other value. */
 export function schemaNameOf({ $ref }: Json): string | undefined {
   return typeof $ref === 'string' && $ref.startsWith(SCHEMAS) ? $ref.slice(SCHEMAS.length) : undefined;
 }
@@ -175,21 +178,21 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The statuses of an operation's success, the lowest first. */
+/** Returns the statuses of an operation's successful responses, the lowest first. */
 export function successesOf({ responses }: Operation): number[] {
   return Object.keys(responses)
     .map(Number)
     .filter((status) => status >= 200 && status < 300);
 }
 
-/** The status of an operation's success: the lowest 2xx that it declares. */
+/** Returns the status of an operation's success, which is the lowest 2xx that the operation has. */
 export function successOf(operation: Operation): number {
   const [success] = successesOf(operation);
   if (success === undefined) throw new Error(`${operation.operationId} declares no success.`);
   return success;
 }
 
-/** The value of the first example. */
+/** Returns the value of the first example. */
 export function firstExample(examples: Examples): unknown {
   return Object.values(examples)[0]?.value;
 }
@@ -198,7 +201,7 @@ export function lastExample(examples: Examples): unknown {
   return Object.values(examples).at(-1)?.value;
 }
 
-/** The segments of a request's path, decoded, so that they can be compared (RFC 3986 section 6.2.2.2). */
+/** Returns the decoded segments of a request's path, so that they can be compared (RFC 3986 section 6.2.2.2). */
 export function segmentsOf(path: string): string[] {
   return path.split('/').map((segment) => {
     try {
@@ -209,7 +212,7 @@ export function segmentsOf(path: string): string[] {
   });
 }
 
-/** Whether a path matches a template; both are given by their segments. */
+/** Returns whether a path matches a template. Both are given as segments. */
 export function isOfTemplate(template: readonly string[], path: readonly string[]): boolean {
   return (
     template.length === path.length &&
@@ -217,7 +220,10 @@ export function isOfTemplate(template: readonly string[], path: readonly string[
   );
 }
 
-/** Sorts the templates that a path matches. The path belongs to the first: the one whose literal segment stands first. */
+/**
+ * Compares two templates that match the same path. The path belongs to the template that is sorted first, whose literal segment
+ * comes earlier.
+ */
 export function compareTemplates(a: readonly string[], b: readonly string[]): number {
   const isParameter = (segment: string | undefined) => segment?.startsWith('{') === true;
   const at = a.findIndex((segment, i) => isParameter(segment) !== isParameter(b[i]));

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-/** The reason of a refusal. `api/exceptions.ts` maps each code to a status and a named schema. */
+/** The reason of a refusal. `api/exceptions.ts` maps each code to an HTTP status and a named schema. */
 export type ErrorCode =
   | 'unauthenticated'
   | 'rate_limited'
@@ -11,13 +11,16 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'unavailable';
 
-/** Messages by field: "name", "metadata.colour", the name of a parameter, or "body" for the whole body. */
+/** The messages for each field: "name", "metadata.colour", the name of a parameter, or "body" for the whole body. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** An expected refusal. Its message is public: no SQL, no foreign id, no cause. */
+/**
+ * An expected refusal. Its message is public, so it must not contain SQL, an id of another organization or the cause of the
+ * error.
+ */
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** Given only with the code "invalid", or for a batch. */
+  /** The messages by field, if the code is "invalid" or the error concerns a batch; otherwise `undefined`. */
   readonly fields: FieldErrors | undefined;
 
   constructor(code: ErrorCode, message: string, fields?: FieldErrors) {
@@ -28,12 +31,15 @@ export class DomainError extends Error {
   }
 }
 
-/** An error for one field, in the form of a validation error. A message continues the name of the field: "must not be blank." */
+/**
+ * Returns a validation error for one field. Each message completes a sentence that begins with the field's name, such as "must
+ * not be blank."
+ */
 export function invalidField(field: string, ...messages: string[]): DomainError {
   return new DomainError('invalid', `${field} ${messages[0] ?? 'is not valid.'}`, { [field]: messages });
 }
 
-/** A limit was reached. `retryAfterSeconds`: when it allows a request again. */
+/** A limit was reached. A new request is possible after `retryAfterSeconds`. */
 export class RateLimitedError extends DomainError {
   readonly retryAfterSeconds: number;
 
@@ -43,16 +49,16 @@ export class RateLimitedError extends DomainError {
   }
 }
 
-/** The refusals that concern one change of a batch only. Any other one refuses the batch. */
+/** The codes of refusals that concern a single change of a batch. A refusal with any other code refuses the whole batch. */
 const OF_ONE_CHANGE: readonly ErrorCode[] = ['invalid', 'not_found', 'conflict', 'precondition_failed'];
 
 export function isOfOneChange(error: unknown): error is DomainError {
   return error instanceof DomainError && OF_ONE_CHANGE.includes(error.code);
 }
 
-/** Changes of an atomic batch were refused, so none was made. */
+/** The refusal of an atomic batch. No change was made, because at least one was refused. */
 export class RefusedChangesError extends Error {
-  /** The refusals by the place of the change in the batch, from 0. There is at least one; the first change comes first. */
+  /** The refusals by the index of the change in the batch, from 0, in order. There is at least one. */
   readonly refusals: ReadonlyMap<number, DomainError>;
 
   constructor(refusals: ReadonlyMap<number, DomainError>) {
@@ -62,7 +68,10 @@ export class RefusedChangesError extends Error {
   }
 }
 
-/** Another change of the same atomic batch, `place`, creates a row with the value of a unique field: that row will not exist. */
+/**
+ * Returns the refusal of a change whose unique value is also that of a row that an earlier change of the same atomic batch, at
+ * the index `place`, would create.
+ */
 export function batchConflictOf(name: string, { value, place }: { value: unknown; place: number }): DomainError {
   return new DomainError(
     'conflict',
@@ -70,7 +79,7 @@ export function batchConflictOf(name: string, { value, place }: { value: unknown
   );
 }
 
-/** The caller is authenticated but may not do this. `permission`: the missing one, if that is the reason. */
+/** The caller is authenticated, but may not do this. `permission` is the missing permission, if that is the reason. */
 export class ForbiddenError extends DomainError {
   readonly permission: string | undefined;
 
@@ -80,10 +89,13 @@ export class ForbiddenError extends DomainError {
   }
 }
 
-/** The key may not be used from the address of the client. */
+/** The key may not be used from the client's address. */
 export class ForbiddenAddressError extends ForbiddenError {}
 
-/** Why a key is not accepted. For "environment", it is for the other environment; for "deactivated", its user is deactivated. */
+/**
+ * The reasons for which a key is not accepted. "environment": the key belongs to the other environment. "deactivated": the user
+ * of the key is deactivated.
+ */
 export const KEY_REFUSAL_REASONS = [
   'missing',
   'malformed',
@@ -105,7 +117,7 @@ export class UnauthenticatedError extends DomainError {
     this.reason = reason;
   }
 
-  /** A key was sent, but is not accepted (RFC 6750 section 3.1). */
+  /** Returns whether a key was sent, but not accepted (RFC 6750 section 3.1). */
   get presented(): boolean {
     return this.reason !== 'missing';
   }
@@ -113,7 +125,7 @@ export class UnauthenticatedError extends DomainError {
 
 /** The key has expired. */
 export class ExpiredKeyError extends UnauthenticatedError {
-  /** The expiry that the refusal is based on. An operator may have moved it since. */
+  /** The expiry for which the key was refused. An operator may have changed the expiry of the key since. */
   readonly expiresAt: Date;
 
   constructor(message: string, expiresAt: Date) {
@@ -122,13 +134,13 @@ export class ExpiredKeyError extends UnauthenticatedError {
   }
 }
 
-/** The queue that is full: that of the API, that of the dashboard, the look-ups of keys, or the leases of rate limits. */
+/** The queues that can be full: those of the API and of the dashboard, the look-ups of keys, and the leases of rate limits. */
 export const OVERLOADED = ['api', 'dashboard', 'keys', 'rate limits'] as const;
 export type Overloaded = (typeof OVERLOADED)[number];
 
 /**
- * A refusal under load. Make one in advance and throw it each time: capturing a stack takes longer than the rest of the
- * refusal.
+ * A refusal under load. Create it in advance and throw the same object each time, because capturing a stack trace takes longer
+ * than the rest of the refusal.
  */
 export class OverloadError extends DomainError {
   readonly overloaded: Overloaded;
@@ -140,8 +152,8 @@ export class OverloadError extends DomainError {
 }
 
 /**
- * The client closed its connection, or its sending side, before its request was processed. It says nothing about requests of
- * other clients. Made in advance, like an OverloadError.
+ * The client closed its connection, or its sending side, before its request was processed. Requests of other clients must not
+ * fail because of it. Created in advance, like an OverloadError.
  */
 export class AbandonedError extends DomainError {
   constructor() {
@@ -156,12 +168,18 @@ export class MovingError extends DomainError {
   }
 }
 
-/** True for a request that was refused under load or during a move, or abandoned by its client; none is a bug or an outage. */
+/**
+ * Returns whether the error is neither a bug nor an outage: a refusal under load or during a move, or a request that its client
+ * abandoned.
+ */
 export function isNoFault(error: unknown): error is OverloadError | AbandonedError | MovingError {
   return error instanceof OverloadError || error instanceof AbandonedError || error instanceof MovingError;
 }
 
-/** A problem that the operator must fix before Charter can start; `remedy` says how. Neither text contains a password. */
+/**
+ * A problem that the operator must fix before Charter can start. `remedy` says how. The message and the remedy contain no
+ * password.
+ */
 export class StartUpError extends Error {
   readonly remedy: string;
 
@@ -172,14 +190,17 @@ export class StartUpError extends Error {
   }
 }
 
-/** The `code` of an error from Node, pg or Prisma: "ECONNREFUSED", "57P01", "P2024". Empty if it has none or is not an error. */
+/**
+ * Returns the `code` of an error from Node, pg or Prisma, such as "ECONNREFUSED", "57P01" or "P2024". Returns an empty string if
+ * the value has no code or is not an error.
+ */
 export function codeOf(error: unknown): string {
-  // In a test, Node's own errors are of another realm, so instanceof does not recognize them.
+  // In tests, Node's own errors belong to another realm, so instanceof does not recognize them.
   const code = isNativeError(error) ? memberOf(error, 'code') : undefined;
   return typeof code === 'string' ? code : '';
 }
 
-/** A member that the value's type does not declare; undefined if there is none. */
+/** Returns a member that the type of the value does not declare; `undefined` if there is none. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

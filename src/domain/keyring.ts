@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { DomainError } from './errors.ts';
 
-// An encrypted secret is a version byte, the id of the key, a nonce, the ciphertext and a tag (AES-256-GCM). The tag also
-// covers the place of the secret, so that nobody can copy it to another row, column or organization.
+// An encrypted secret consists of a version byte, the id of the key, a nonce, the ciphertext and a tag (AES-256-GCM). The tag
+// also authenticates the place of the secret, so that nobody can copy the secret to another row, column or organization.
 
 const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
@@ -11,12 +11,12 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 
-/** The column of a secret, and the ids that identify its row. */
+/** The place of a secret in the database: its column, and the ids that identify its row. */
 export type SecretPlace = { readonly column: string; readonly ids: readonly string[] };
 
 type EncryptionKey = { readonly id: string; readonly key: KeyObject };
 
-/** A secret is encrypted with a key that this process does not have. */
+/** The secret was encrypted with a key that this process does not have. */
 export class MissingEncryptionKeyError extends DomainError {
   /** `keyId` is in hexadecimal. */
   constructor(keyId: string, { column }: SecretPlace) {
@@ -29,18 +29,18 @@ export class MissingEncryptionKeyError extends DomainError {
   }
 }
 
-/** The keys that encrypt secrets in the database. Neither console.log nor JSON.stringify shows them. */
+/** The keys that encrypt secrets in the database. Neither console.log nor JSON.stringify reveals them. */
 export class Keyring {
   readonly #current: EncryptionKey;
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
-  /** Each key has 32 bytes. The first key encrypts; all decrypt. */
+  /** Creates a keyring of keys of 32 bytes. The first key encrypts; all of them decrypt. */
   constructor([first, ...others]: readonly [Uint8Array, ...Uint8Array[]]) {
     this.#current = derive(first);
     this.#keys = new Map([this.#current, ...others.map(derive)].map(({ id, key }) => [id, key]));
   }
 
-  /** The id of the key that encrypts, 8 bytes in hexadecimal. It reveals nothing about the key. */
+  /** Returns the id of the key that encrypts: 8 bytes in hexadecimal. The id reveals nothing about the key. */
   get currentId(): string {
     return this.#current.id;
   }
@@ -56,7 +56,10 @@ export class Keyring {
     return Buffer.concat([header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws if the secret is damaged or belongs to another place. Throws a MissingEncryptionKeyError if its key is not in the keyring. */
+  /**
+   * Returns the decrypted secret. Throws if the secret is damaged or belongs to another place; throws a MissingEncryptionKeyError
+   * if its key is not in the keyring.
+   */
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);
     const header = bytes.subarray(0, HEADER_BYTES);
@@ -72,8 +75,8 @@ export class Keyring {
 }
 
 /**
- * Reads keys of 32 bytes in base64 or base64url, separated by commas or white space. Returns `null` if there is none or
- * one of them is malformed.
+ * Parses keys of 32 bytes in base64 or base64url, separated by commas or white space. Returns `null` if there are none, or one of
+ * them is malformed.
  */
 export function parseKeyring(text: string): Keyring | null {
   const keys = text.split(/[\s,]+/).filter((each) => each !== '');
@@ -82,12 +85,12 @@ export function parseKeyring(text: string): Keyring | null {
   return first !== undefined && isValid ? new Keyring([first, ...others]) : null;
 }
 
-/** A new key in base64. */
+/** Creates a random key, in base64. */
 export function mintEncryptionKey(): string {
   return randomBytes(KEY_BYTES).toString('base64');
 }
 
-/** The id of the key that encrypted a secret, in hexadecimal. */
+/** Returns the id of the key that encrypted a secret, in hexadecimal. */
 export function encryptionKeyIdOf(encrypted: Uint8Array): string {
   return Buffer.from(encrypted.subarray(1, HEADER_BYTES)).toString('hex');
 }

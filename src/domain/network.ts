@@ -1,17 +1,17 @@
 import { isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /**
- * An address with a port, which some proxies append in X-Forwarded-For: "192.0.2.7:1234", "[2001:db8::5]:1234" or
+ * An address with a port, which some proxies add to X-Forwarded-For, such as "192.0.2.7:1234", "[2001:db8::5]:1234" or
  * "::ffff:192.0.2.7:1234".
  */
 const WITH_PORT = /^(?:\[([^\]]+)\]|((?:[\da-f:]*:)?[\d.]+\.\d+))(?::\d+)?$/i;
-/** The first 96 bits of an IPv6 address that stands for one of IPv4 (RFC 4291 section 2.5.5.2). */
+/** The first 96 bits of an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). */
 const MAPPED_GROUPS = [0, 0, 0, 0, 0, 0xffff];
 const MAPPED_BITS = 96;
 
 /**
- * The address in a text, without a port and a zone: IPv6 as RFC 5952 writes it, and an IPv4-mapped IPv6 address as IPv4.
- * Returns `null` if the text contains no address.
+ * Returns the address in a text without a port and a zone, in the form of RFC 5952. An IPv4-mapped IPv6 address is returned as an
+ * IPv4 address. Returns `null` if the text is not an address.
  */
 export function addressIn(text: string): string | null {
   const address = withoutPort(text);
@@ -20,8 +20,9 @@ export function addressIn(text: string): string | null {
 }
 
 /**
- * The network that one customer of a provider has: an IPv4 address, or the first 64 bits of an IPv6 address, because a customer
- * can change the other 64 at will (RFC 4291 section 2.5.4). In canonical form. An IPv4-mapped IPv6 address counts as IPv4.
+ * Returns the network that an Internet provider assigns to one customer, in canonical form: an IPv4 address, or the first 64 bits
+ * of an IPv6 address, because a customer can change the other 64 bits at will (RFC 4291 section 2.5.4). An IPv4-mapped IPv6
+ * address is treated as an IPv4 address.
  */
 export function networkOf(ip: string): string {
   const address = withoutPort(ip).toLowerCase();
@@ -31,8 +32,8 @@ export function networkOf(ip: string): string {
 }
 
 /**
- * An address or a subnet in canonical form: "10.1.2.3/8" as "10.0.0.0/8", "2001:DB8:0::1/128" as "2001:db8::1", and one of
- * IPv4-mapped IPv6 addresses as IPv4. Returns `null` if the text is neither.
+ * Returns an address or a subnet in canonical form: "10.1.2.3/8" as "10.0.0.0/8", "2001:DB8:0::1/128" as "2001:db8::1", and
+ * IPv4-mapped IPv6 as IPv4. Returns `null` if the text is neither an address nor a subnet.
  */
 export function canonicalNetwork(text: string): string | null {
   const [address = '', bits, ...rest] = text.split('/');
@@ -56,7 +57,7 @@ function withoutPort(text: string): string {
   return (bracketed ?? dotted ?? text).replace(/%.*$/, '');
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address as numbers. */
 function groupsOf(address: string): number[] {
   const hexadecimal = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);

@@ -10,39 +10,39 @@ type KeyOfRequest = {
   readonly integration: { readonly id: string; readonly name: string } | null;
 };
 
-/** What the parts of the server know about a request while it is answered. Express keeps it as `res.locals`. */
+/** What the parts of the server know about a request while they handle it. Express stores it as `res.locals`. */
 export class Exchange {
   readonly requestId: string;
   /** The operation of the contract, or the part of the server, that handles the request, as metrics and traces name it. */
   handledBy = NOBODY;
-  /** The template of the operation's path, such as /api/parent_programs/{id}; `undefined` outside of the contract. */
+  /** The template of the operation's path, such as /api/parent_programs/{id}; `undefined` if no operation handles the request. */
   route: string | undefined = undefined;
-  /** The key of the request, accepted or not, as the log names it; `undefined` if it is not known. */
+  /** The key of the request, whether or not it was accepted, as the log names it; `undefined` if no known key was sent. */
   key: KeyOfRequest | undefined = undefined;
-  /** `false` if the request was refused under load: such refusals are counted, and have no line in the log. */
+  /** Whether the request gets a line in the log. Refusals under load do not; they are only counted. */
   isLogged = true;
 
   constructor(requestId: string) {
     this.requestId = requestId;
   }
 
-  /** Finds the exchange of a request by its response. */
+  /** Returns the exchange of a response. */
   static of(res: object): Exchange {
     if ('locals' in res && res.locals instanceof Exchange) return res.locals;
     throw new TypeError('The request has no id yet.');
   }
 }
 
-/** A request that was not readable HTTP, or did not arrive in time. `code` is that of Node's error. */
+/** A request that was not valid HTTP, or did not arrive in time. `code` is the code of Node's error. */
 export type UnreadableRequest = {
   readonly requestId: string;
   readonly status: number;
   readonly code: string | undefined;
 };
 
-/** The limit of the URL and the headers of a request together. */
+/** The maximum size of the URL and the headers of a request together. */
 export const MAX_HEAD_BYTES = 16 * 1024;
-/** What Node's parser accepts, so that a request above the limit can be told what is too large. */
+/** The size up to which Node parses a head, so that a client above our limit can be told what is too large. */
 export const MAX_PARSED_HEAD_BYTES = 2 * MAX_HEAD_BYTES;
 
 /** The bytes of ": " and of the line break. */
@@ -50,11 +50,13 @@ const SEPARATORS = 4;
 
 export type HeadSize = {
   readonly bytes: number;
-  /** The name of the header that takes most of them, and how many. */
+  /** The name of the header that takes the most bytes, and how many. */
   readonly largest: { readonly name: string; readonly bytes: number };
 };
 
-/** Returns `null` if the URL and the headers are within the limit. Node's parser has one character for each byte. */
+/**
+ * Returns the sizes if the URL and the headers exceed the limit; otherwise `null`. Node's parser has one character for each byte.
+ */
 export function checkHeadSize({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): HeadSize | null {
   let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length;
@@ -69,7 +71,7 @@ export function checkHeadSize({ url = '', rawHeaders }: Pick<IncomingMessage, 'u
   return { bytes, largest: { name, bytes: size } };
 }
 
-/** Why raw-body could not read the body of a request; `undefined` if that is not the client's fault. */
+/** Returns why raw-body could not read the body of a request; `undefined` if that is not the client's fault. */
 export function bodyProblemOf(error: unknown): 'too large' | 'incomplete' | undefined {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   switch (type) {
@@ -77,7 +79,7 @@ export function bodyProblemOf(error: unknown): 'too large' | 'incomplete' | unde
       return 'too large';
     case 'request.aborted':
     case 'request.size.invalid':
-    // The client had gone before the body was read.
+    // The client closed the connection before the body was read.
     case 'stream.not.readable':
       return 'incomplete';
     default:

@@ -3,14 +3,14 @@ import type { OrganizationScope } from '../organizations/organization-scope.ts';
 import type { Permission, Role } from '../people/role.ts';
 import type { JudgedSession } from '../people/session.ts';
 
-/** Where an action came from, for the audit log. */
+/** The source of an action, for the audit log. */
 export type AuditSource = {
   readonly ip: string;
   readonly userAgent: string;
   readonly requestId: string;
 };
 
-/** A session with its user and its organization, read in one statement. */
+/** A session with its user and its organization, read in one SQL query. */
 export type SessionRecord = JudgedSession & {
   readonly organizationId: string;
   readonly organizationName: string;
@@ -23,19 +23,21 @@ export type SessionRecord = JudgedSession & {
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
   readonly endpointsDisabledByCharter: number;
-  /** The user owns an integration of the organization. */
+  /** Whether the user owns an integration of the organization. */
   readonly ownsIntegrations: boolean;
-  /** The user is an administrator, and an active integration of the organization has no active owner. */
+  /** Whether the user is an administrator and an active integration of the organization has no active owner. */
   readonly lacksOwners: boolean;
-  /** The open notices about the keys of the user and of the integrations that the user owns, the next end first. */
+  /**
+   * The open notices about keys of the user and of the user's integrations, ordered by the end of the key, the earliest first.
+   */
   readonly keyNotices: readonly KeyNotice[];
-  /** When the user last proved who they are; `null` while the second factor is missing. */
+  /** When the user last proved who they are; `null` if the second factor has not been given yet. */
   readonly provedAt: Date | null;
 };
 
 /**
- * The signed-in user, as read when the request began. That is enough to show a page; an action locks the user's row in its own
- * transaction, and decides from that.
+ * The signed-in user, as read at the beginning of the request. That is enough to show a page. An action locks the user's row in
+ * its own transaction, and judges by that row.
  */
 export type Actor = Pick<
   SessionRecord,
@@ -55,7 +57,10 @@ export type Actor = Pick<
   readonly auditSource: AuditSource;
 };
 
-/** The admin command or the demonstration: not a user, bound by no role, and without a name in the audit log. */
+/**
+ * The admin command or the demonstration. An operator is not a user: no role restricts it, and the audit log shows no name for
+ * it.
+ */
 export type Operator = { readonly kind: 'operator' };
 
 /** An operator acting on one organization. */
@@ -67,20 +72,20 @@ export function isOperator(actor: ActorOrOperator): actor is OperatorInScope {
   return 'kind' in actor;
 }
 
-/** The key of an authenticated request, its organization and its permissions. */
+/** The authenticated caller of the API: the key, its organization and its permissions. */
 export type Caller = {
   readonly scope: OrganizationScope;
   readonly organizationName: string;
-  /** The key that signs the organization's page cursors, encrypted, in hexadecimal. */
+  /** The key that signs the organization's page cursors: encrypted, in hexadecimal. */
   readonly cursorKey: string;
-  /** The version that was read with the key. It changes with every change of the organization's data. */
+  /** The organization's version, read together with the key. It changes with every change of the organization's data. */
   readonly organizationVersion: string;
   readonly keyId: string;
   readonly keyName: string;
   readonly permissions: readonly Permission[];
   readonly expiresAt: Date | null;
-  /** The integration that holds the key; `null` if a person does. */
+  /** The integration that holds the key; `null` if a person holds it. */
   readonly integration: { readonly id: string; readonly name: string } | null;
-  /** The address of the client, as addressIn returns it. Only writes need it. */
+  /** Returns the address of the client, as addressIn returns it. Only writes need it. */
   readonly clientAddress: () => string | null;
 };

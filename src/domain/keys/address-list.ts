@@ -11,8 +11,8 @@ const MAX_SHOWN_MISTAKES = 5;
 const MAX_SHOWN_CHARACTERS = 60;
 
 /**
- * Reads addresses and subnets that are separated by lines, blanks or commas. Removes duplicates. Throws "invalid" with a message
- * for each of the first entries that are neither, which names its line, and counts the others.
+ * Parses addresses and subnets that are separated by line breaks, spaces or commas, and removes duplicates. If some entries are
+ * invalid, throws "invalid" with a message for each of the first ones, which names the line, and with the number of the others.
  */
 export function parseAddressList(text: string, field: string): AddressList {
   const networks = new Set<string>();
@@ -46,11 +46,11 @@ function mistakeIn(entry: string): string {
   return `${shown} is no IP address or subnet. Write one such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`;
 }
 
-/** The sets of lists, so that each request with a key need not parse its list. */
+/** Caches the parsed form of each list, so that a list is not parsed for every request. */
 const parsed = new Map<string, AddressSet>();
 const MAX_PARSED = 1000;
 
-/** `list` has the entries, separated by blanks. `address` is a result of `addressIn`. */
+/** Returns whether the address, a result of `addressIn`, is in the list. The entries of `list` are separated by spaces. */
 export function isInList(list: string, address: string | null): boolean {
   if (address === null) return false;
   let set = parsed.get(list);
@@ -62,7 +62,7 @@ export function isInList(list: string, address: string | null): boolean {
   return set.has(address);
 }
 
-/** The networks that no entry of the list contains as a whole. An empty list contains all networks. */
+/** Returns the networks that no entry of the list contains completely. An empty list contains all networks. */
 export function networksOutside(list: AddressList, networks: readonly string[]): string[] {
   if (list.length === 0) return [];
   return networks.filter((network) => {
@@ -71,7 +71,10 @@ export function networksOutside(list: AddressList, networks: readonly string[]):
   });
 }
 
-/** Has two lists, because a BlockList finds IPv4 addresses in IPv6 subnets, such as "::/0". */
+/**
+ * A set of addresses and subnets. It consists of two lists, because a single BlockList would find IPv4 addresses in IPv6 subnets
+ * such as "::/0".
+ */
 class AddressSet {
   readonly #ipv4 = new BlockList();
   readonly #ipv6 = new BlockList();

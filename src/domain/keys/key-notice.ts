@@ -1,35 +1,38 @@
 import type { Holder } from './api-key.ts';
 
-/** The days before the end of a key on which its holder gets a notice. */
+/** The numbers of days before the end of a key at which its holder gets a notice. */
 export const NOTICE_DAYS = [30, 7, 1] as const;
 
 /** A key gets notices of its expiry only if it was used within this number of days. */
 export const USED_WITHIN_DAYS = 30;
 
-/** The bounds of the days without a use after which an organization lets Charter end a key. */
+/** The smallest and the largest number of days without a use after which an organization can let Charter end a key. */
 export const MIN_UNUSED_DAYS = 7;
 export const MAX_UNUSED_DAYS = 3650;
 
-/** The days after an organization has switched the end of unused keys on, or has shortened the time, in which no key is ended. */
+/** The number of days in which no key is ended after an organization has begun to end unused keys, or has shortened the time. */
 export const UNUSED_GRACE_DAYS = 7;
 
-/** More refusals by a rate limit than this in an hour (UTC) are worth a notice, once a day. */
+/** A notice is created, at most once a day, if rate limits refuse more than this number of requests in an hour (UTC). */
 export const LIMITED_PER_HOUR = 100;
 
-/** The days of uses from one network after which another network is new to a key. */
+/** The number of days for which a key must have been used from one network only, so that another network is new. */
 export const ONE_NETWORK_DAYS = 30;
 
-/** What an organization has decided about keys in use and keys that are not. */
+/** An organization's settings for notices and for unused keys. */
 export type NoticeSettings = {
-  /** MIN_UNUSED_DAYS to MAX_UNUSED_DAYS; `null` if Charter ends no key that is not used. */
+  /**
+   * The days without a use after which a key is ended, from MIN_UNUSED_DAYS to MAX_UNUSED_DAYS; `null` if unused keys are not
+   * ended.
+   */
   readonly endsUnusedAfterDays: number | null;
   /** Whether the holder of a key gets a mail when the key is used from a new network. */
   readonly tellsNewNetworks: boolean;
 };
 
-/** The kinds of notices about what somebody else did with a key. */
+/** The kinds of notices about an action of somebody else on a key. */
 export type ActionKind = 'created' | 'rotated' | 'moved' | 'revoked';
-/** The kinds that the dashboard shows, too. */
+/** The kinds of notices that the dashboard shows, too. */
 export type ShownKind = 'expires' | 'unused' | 'ended' | 'limited';
 export type NoticeKind = ActionKind | ShownKind | 'new_network';
 
@@ -41,7 +44,7 @@ export type KeyNotice = {
   readonly keyName: string;
   readonly keyPrefix: string;
   readonly holder: Pick<Holder, 'id' | 'kind' | 'name'>;
-  /** When the key expires, or ends unless it is used; `null` for other kinds. */
+  /** When the key expires, or ends unless it is used; `null` for other kinds of notices. */
   readonly endsAt: Date | null;
   readonly createdAt: Date;
 };

@@ -1,54 +1,57 @@
 import { DAY_MS, HOUR_MS } from '../time.ts';
 import { findKeyInText } from './api-key.ts';
 
-// Usage of keys: the number of requests in each hour and each day, by result. Hours and days are those of UTC.
+// The usage of a key is the number of requests in each hour and each day, by result. Hours and days are in UTC.
 
-/** What became of a request: it succeeded, it was refused (the client's fault), or the server failed. */
+/** The result of a request: it was successful, it was refused because of a mistake of the client, or the server failed. */
 export const REQUEST_RESULTS = ['successful', 'refused', 'failed'] as const;
 export type RequestResult = (typeof REQUEST_RESULTS)[number];
 
-/** Numbers of requests. */
+/** The number of requests with each result. */
 export type ResultCounts = Readonly<Record<RequestResult, number>>;
 
 export const USE_PERIODS = ['hour', 'day'] as const;
 export type UsePeriod = (typeof USE_PERIODS)[number];
 
-/** The requests of one period. */
+/** The requests of one hour or day. */
 export type PeriodUse = ResultCounts & { readonly startsAt: Date };
 
-/** `limited`: those among the refused requests that a rate limit refused. */
+/** The requests of one period. `limited` are those of the refused requests that a rate limit refused. */
 export type KeyPeriodUse = PeriodUse & { readonly limited: number };
 
 /** The requests of each shown period, the oldest first. The last period is the current one. */
 export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
 
-/** Number of periods that are kept and shown, the current one included. */
+/** The number of periods that are kept and shown, including the current one. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
 
-/** Number of networks that are kept for each key, the last used ones. */
+/** The most networks that are kept for each key. The least recently used ones are removed. */
 export const MAX_USED_NETWORKS = 20;
 
 /** A network from which a key was used: an IPv4 address or an IPv6 /64. */
 export type UsedNetwork = {
   readonly network: string;
-  /** The day of the last use, in UTC, such as "2026-01-31". */
+  /** The date of the last use in UTC, such as "2026-01-31". */
   readonly day: string;
 };
 
-/** Whether the network was used within the last day: on this day or the day before. */
+/** Returns whether the network was used today or yesterday. */
 export function isUsedLately({ day }: UsedNetwork, now: Date): boolean {
   return day >= new Date(now.getTime() - DAY_MS).toISOString().slice(0, day.length);
 }
 
 const PERIOD_MS: Readonly<Record<UsePeriod, number>> = { hour: HOUR_MS, day: DAY_MS };
 
-/** The start of the oldest period that is shown. */
+/** Returns the start of the oldest period that is shown. */
 export function firstShown(period: UsePeriod, now: Date): Date {
   const ms = PERIOD_MS[period];
   return new Date((Math.floor(now.getTime() / ms) - SHOWN_PERIODS[period] + 1) * ms);
 }
 
-/** Adds the shown periods without requests, and leaves out all other periods. `found` has each period at most once. */
+/**
+ * Returns the use of all shown periods: adds the periods without requests, and leaves out older ones. `found` has each period at
+ * most once.
+ */
 export function usageOf(found: KeyUsage, now: Date): KeyUsage {
   return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };
 }
@@ -71,18 +74,18 @@ export function requestsOf({ successful, refused, failed }: ResultCounts): numbe
   return successful + refused + failed;
 }
 
-/** The maximum length of a product that is recorded. */
+/** The maximum length of a recorded product. */
 const MAX_CHARACTERS = 60;
-/** RFC 9110 section 10.1.5: product = token ["/" product-version]. */
+/** The syntax of a product: token ["/" product-version] (RFC 9110 section 10.1.5). */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?/;
 
 /**
- * The first product of a User-Agent header, such as "python-requests/2.32.3", cut to 60 characters; `null` if the header is
- * missing or malformed, or the product contains an API key, which must not be stored.
+ * Returns the first product in a User-Agent header, such as "python-requests/2.32.3", cut to 60 characters. Returns `null` if the
+ * header is missing or malformed, or the product contains an API key, which must not be stored.
  */
 export function clientProductOf(userAgent: string | undefined): string | null {
   const product = PRODUCT.exec(userAgent ?? '')?.[0] ?? null;
   if (product === null || product.split('/').some((part) => findKeyInText(part) !== null)) return null;
-  // A copy: a part of a string keeps the whole string in memory.
+  // The text is copied, because a slice of a string keeps the whole string in memory.
   return Buffer.from(product.slice(0, MAX_CHARACTERS)).toString();
 }

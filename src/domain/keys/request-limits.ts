@@ -1,23 +1,23 @@
-/** Requests per second, 0 to 1,000,000. 0: no limit. */
+/** Limits in requests per second, from 0 to 1,000,000. 0 means that there is no limit. */
 export type RequestLimits = {
   readonly perKey: number;
   readonly perOrganization: number;
-  /** The limit of requests without a valid key from one network address. */
+  /** The limit on requests without a valid key from one network. */
   readonly perAddress: number;
 };
 
-/** What an operator has set for a single organization; `null` for the default of the installation. */
+/** The limits that an operator has set for an organization; `null` means the default of the installation. */
 export type OrganizationLimits = {
   readonly perKey: number | null;
   readonly perOrganization: number | null;
 };
 
-/** These limits stop a flood, and no correct integration reaches them. */
+/** The default limits. They stop floods of requests; no correct integration reaches them. */
 export const DEFAULT_LIMITS: RequestLimits = { perKey: 500, perOrganization: 1000, perAddress: 50 };
 export const NO_LIMITS: RequestLimits = { perKey: 0, perOrganization: 0, perAddress: 0 };
 export const MAX_REQUESTS_PER_SECOND = 1_000_000;
 
-/** The limits in effect for an organization. */
+/** Returns the limits that apply to an organization. */
 export function limitsOf(own: OrganizationLimits, defaults: RequestLimits): RequestLimits {
   return {
     perKey: own.perKey ?? defaults.perKey,
@@ -26,12 +26,12 @@ export function limitsOf(own: OrganizationLimits, defaults: RequestLimits): Requ
   };
 }
 
-/** The highest limit that a key of its own may have, at least 1. */
+/** Returns the highest limit that a single key may have, which is at least 1. */
 export function highestKeyLimit({ perKey, perOrganization }: RequestLimits): number {
   return lowerLimit(perKey, perOrganization) || MAX_REQUESTS_PER_SECOND;
 }
 
-/** The lower one of two limits. */
+/** Returns the lower of two limits, where 0 means that there is no limit. */
 export function lowerLimit(one: number, other: number): number {
   if (one === 0 || other === 0) return one + other;
   return Math.min(one, other);

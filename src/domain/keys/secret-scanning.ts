@@ -1,13 +1,13 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-// The signatures of GitHub's secret scanning partner programme: ECDSA with P-256 and SHA-256 over the bytes of the body.
+// Verifies the signatures of GitHub's secret scanning partner program: ECDSA with P-256 and SHA-256 over the bytes of the body.
 
 /** The public keys of the scanner, by their identifiers. */
 export type ScannerKeys = ReadonlyMap<string, KeyObject>;
 
 /**
- * Reads "identifier:key", several separated by commas; a key is the base64 of a PEM file, in one line. Returns `null` for
- * anything else.
+ * Parses "identifier:key" entries that are separated by commas. A key is the base64 of a PEM file, on one line. Returns `null` if
+ * the text is malformed.
  */
 export function parseScannerKeys(text: string): ScannerKeys | null {
   const keys = new Map<string, KeyObject>();

@@ -1,14 +1,16 @@
 import { CELL } from '../keys/api-key.ts';
 
-/** One of several whole installations that serve one address, as CHARTER_CELLS describes it. */
+/** A cell: one of several complete installations that share an address. The variable CHARTER_CELLS describes all of them. */
 export type Cell = {
   /** The name that the keys of the cell contain. */
   readonly name: string;
-  /** What people call it, such as "United States". */
+  /** The name that people see, such as "United States". */
   readonly title: string;
-  /** The origin at which its people sign in, and its servers respond: its PUBLIC_URL. */
+  /** The origin of the cell's own dashboard and API, which is its PUBLIC_URL. */
   readonly url: string;
-  /** Where one of its servers serves metrics. Only the operator's commands use it. `null` if it is not given. */
+  /**
+   * The URL at which one of the cell's servers serves metrics, which only the operator's commands use; `null` if it is not given.
+   */
   readonly metricsUrl: string | null;
 };
 
@@ -16,8 +18,8 @@ const MAX_CELLS = 100;
 const ENTRY = /^(\S+)\s+(\S.*?)\s+(https?:\/\/\S+?)(?:\s+(https?:\/\/\S+))?$/;
 
 /**
- * Reads "name title address", several separated by commas, such as "eu1 Europe https://eu1.example.org". After the address, the
- * URL of its metrics may follow. Returns `null` for anything else, and if two cells share a name or an address.
+ * Parses "name title address" entries that are separated by commas, such as "eu1 Europe https://eu1.example.org". The URL of the
+ * cell's metrics may follow the address. Returns `null` if the text is malformed, or two cells have the same name or address.
  */
 export function parseCells(text: string): readonly Cell[] | null {
   const entries = text.split(',').map((entry) => parseCell(entry.trim()));
@@ -43,14 +45,17 @@ function originOf(text: string): string | null {
   return url.href === `${url.origin}/` ? url.origin : null;
 }
 
-/** The address that several cells share, as a server of one of them knows it. Requests to it reach any of them. */
+/**
+ * The address that several cells share, with what a server of one cell knows about it. A request to the address can reach any
+ * cell.
+ */
 export type CommonAddress = {
   /** The origin of the address. */
   readonly url: string;
   readonly cells: readonly Cell[];
   /** The cell of this server. */
   readonly own: Cell;
-  /** The path of the file that says which e-mail domains are in which cell; `null` if there is none. */
+  /** The path of the file that maps e-mail domains to cells; `null` if there is none. */
   readonly domainsFile: string | null;
 };
 
@@ -61,7 +66,7 @@ type Configured = {
   readonly cells?: readonly Cell[];
 };
 
-/** `null` if there is no such address. */
+/** Returns the address that the cells share; `null` if there is none. */
 export function commonAddressOf({ commonUrl, cellDomainsFile, cell, cells = [] }: Configured): CommonAddress | null {
   const own = cells.find(({ name }) => name === cell);
   if (commonUrl === undefined || own === undefined) return null;

@@ -4,7 +4,7 @@ export type AccessLinkKind = 'invitation' | 'password_reset';
 
 export const LINK_HOURS: Record<AccessLinkKind, number> = { invitation: 72, password_reset: 1 };
 
-/** A link with the present state of its user and its maker, read in one statement. */
+/** A link with the present state of its user and of the user who created it, read in one SQL query. */
 export type AccessLinkRecord = {
   readonly organizationId: string;
   readonly organizationName: string;
@@ -17,15 +17,15 @@ export type AccessLinkRecord = {
   readonly kind: AccessLinkKind;
   readonly expiresAt: Date;
   readonly usedAt: Date | null;
-  /** `null` if an operator made the link, or the user requested it. */
+  /** The user who created the link; `null` if an operator created it, or the user requested it. */
   readonly maker: LinkMaker | null;
 };
 
 export type LinkMaker = { readonly userId: string; readonly role: Role; readonly deactivatedAt: Date | null };
 
 /**
- * True if the link can still be used. Its maker must be able to manage the user now: a maker who was deactivated, or whose role
- * no longer allows it, must not get into the account by a link kept from before.
+ * Returns whether the link can still be used. Its creator must still be allowed to manage the user. Otherwise, a creator who was
+ * deactivated or demoted could use a link that they have kept to take over the account.
  */
 export function isLinkOpen(link: Omit<AccessLinkRecord, 'name' | 'email'>, now: Date): boolean {
   return (
@@ -40,7 +40,7 @@ export function mayMakerManage(maker: Omit<LinkMaker, 'userId'> | null, target: 
   return maker === null || (maker.deactivatedAt === null && mayManage(maker.role, target));
 }
 
-/** The URL of the link; `publicUrl` is the origin of the dashboard. */
+/** Returns the URL of the link. `publicUrl` is the origin of the dashboard. */
 export function linkUrl(publicUrl: string, token: string): string {
   return new URL(`/welcome/${token}`, publicUrl).href;
 }

@@ -4,13 +4,13 @@ import { invalidField } from '../errors.ts';
 /** Printable characters, except those with a meaning in a mail header or an address list. */
 const LOCAL_PART = /^[^\s@<>()",:;\\[\]\p{C}]+$/u;
 
-/** No domain has these characters. Some have a meaning in a URL, so that the conversion to ASCII would end or decode the name there. */
+/** Characters that no domain has. Some have a meaning in a URL, so the conversion to ASCII would cut or decode the name there. */
 const NOT_IN_DOMAIN = /[\s@<>()",:;\\[\]/?#%\p{C}]/u;
 
 /**
- * Returns an e-mail address in the form in which it is stored and compared: trimmed and in lower case, with the domain in ASCII
- * (UTS 46), at most 254 characters. The part before the "@" is the mail server's, and only its Unicode form is normalized. Returns
- * `null` if the text is not an e-mail address.
+ * Returns an e-mail address in the form in which it is stored and compared: trimmed, in lower case, with the domain in ASCII (UTS
+ * 46), and at most 254 characters. In the part before the "@", whose meaning only the mail server knows, only the Unicode form
+ * and the letter case are normalized. Returns `null` if the text is not an e-mail address.
  */
 export function normalEmail(text: string): string | null {
   const whole = text.trim();
@@ -30,8 +30,8 @@ export function parseEmail(text: string, field = 'email'): string {
 }
 
 /**
- * The only form of a domain: browsers send `bücher.example` as `xn--bcher-kva.example`, and full-width letters are the same name.
- * Returns `null` if the text is not a domain of at least two labels.
+ * Returns the normal form of a domain: `bücher.example` becomes `xn--bcher-kva.example`, and full-width letters become ordinary
+ * letters. Returns `null` if the text is not a domain of at least two labels.
  */
 export function normalDomain(text: string): string | null {
   if (NOT_IN_DOMAIN.test(text)) return null;
@@ -39,7 +39,7 @@ export function normalDomain(text: string): string | null {
   return /^[^.]+(\.[^.]+)+$/.test(domain) ? domain : null;
 }
 
-/** A name of at least two labels, in ASCII and lower case. Throws an error for "domain". */
+/** Returns the normal form of a domain of at least two labels. Throws an error for the field "domain" if the text is not one. */
 export function parseDomain(text: string): string {
   const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
   const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);
@@ -48,25 +48,27 @@ export function parseDomain(text: string): string {
   return domain;
 }
 
-/** The TXT record's name is 18 characters longer, and a name has at most 253. */
+/**
+ * The maximum length of a domain. The name of its TXT record is 18 characters longer, and a DNS name has at most 253 characters.
+ */
 const MAX_DOMAIN_CHARACTERS = 235;
 
-/** The domain of a normal e-mail. */
+/** Returns the domain of a normalized e-mail. */
 export function domainOfEmail(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
-/** The text of a search with the domain in the form in which e-mails are stored, if the text contains an "@". */
+/** Returns the text of a search. If it contains an "@", the domain after it has the form in which e-mails are stored. */
 export function withNormalDomain(text: string): string {
   const at = text.lastIndexOf('@');
   const domain = at === -1 ? null : normalDomain(text.slice(at + 1));
   return domain === null ? text : `${text.slice(0, at + 1)}${domain}`;
 }
 
-/** The domain is reserved (RFC 2606), so nobody gets mail there. */
+/** The e-mails of removed users. Their domain is reserved (RFC 2606), so nobody gets mail there. */
 const REMOVED = /^removed-[0-9a-f-]{36}@removed\.invalid$/;
 
-/** In place of the e-mail of a user whom an operator has removed, and whose history stays. */
+/** Returns the replacement for the e-mail of a user whom an operator has removed, and whose history remains. */
 export function removedEmailOf(userId: string): string {
   return `removed-${userId}@removed.invalid`;
 }
@@ -75,7 +77,7 @@ export function isRemovedEmail(email: string | null): boolean {
   return email !== null && REMOVED.test(email);
 }
 
-/** A normal e-mail as people write it. */
+/** Returns a normalized e-mail in the form in which people write it. */
 export function shownEmail(email: string): string {
   if (isRemovedEmail(email)) return 'no e-mail';
   const domain = domainOfEmail(email);

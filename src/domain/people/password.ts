@@ -1,9 +1,9 @@
 export const PASSWORD_CHARACTERS = 15;
-/** The minimum for a user with a second factor. */
+/** The minimum length of a password for a user with a second factor. */
 const PASSWORD_CHARACTERS_WITH_SECOND_FACTOR = 12;
 export const MAX_PASSWORD_CHARACTERS = 128;
 
-/** The user of the password. Words of these fields make a password easy to guess. */
+/** The user of the password. The words in these fields are easy to guess. */
 export type PasswordOwner = {
   readonly name: string;
   readonly email: string;
@@ -11,10 +11,13 @@ export type PasswordOwner = {
   readonly hasSecondFactor: boolean;
 };
 
-/** Minimum number of characters that are left after everything guessable is removed. */
+/** The minimum number of characters that must remain after everything that is easy to guess is removed. */
 const MIN_UNGUESSABLE_CHARACTERS = 6;
 
-/** NFC, because keyboards compose the same text differently (RFC 8265 section 4.2). Nothing is trimmed; letter case counts. */
+/**
+ * Returns the password in NFC, because keyboards compose the same text differently (RFC 8265 section 4.2). Does not trim it or
+ * change its letter case.
+ */
 export function normalPassword(password: string): string {
   return password.normalize('NFC');
 }
@@ -27,7 +30,7 @@ export function isLongEnough(password: string, { hasSecondFactor }: Pick<Passwor
   return charactersOf(password) >= passwordCharacters(hasSecondFactor);
 }
 
-/** Why the password is refused, as the end of a sentence about it; `null` if it is accepted. */
+/** Returns why the password is refused, as the end of a sentence about it; `null` if it is accepted. */
 export function checkPasswordStrength(password: string, owner: PasswordOwner): string | null {
   const characters = charactersOf(password);
   const least = passwordCharacters(owner.hasSecondFactor);
@@ -48,10 +51,13 @@ function charactersOf(password: string): number {
   return [...normalPassword(password)].length;
 }
 
-/** Removes what guessing programs vary: letter case, accents, punctuation and spellings such as "p@ssw0rd". */
+/**
+ * Returns the text without the variations that guessing programs try: letter case, accents, punctuation and spellings such as
+ * "p@ssw0rd".
+ */
 function plain(text: string): string {
   const swapped = text.normalize('NFKD').toLowerCase().replace(/@/g, 'a').replace(/\$/g, 's').replace(/!/g, 'i');
-  // Digits count as letters only between letters; a number stays a number.
+  // A digit is replaced by a letter only between letters, so that a number stays a number.
   const spelled = swapped.replace(/(?<=\p{L})[0134578](?=\p{L})/gu, (digit) => SPELLED[digit] ?? digit);
   return spelled.replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -67,14 +73,14 @@ function wordsOf({ name, email, organizationName }: PasswordOwner): string[] {
   return [...new Set(words)].filter((word) => word.length >= 3);
 }
 
-/** Removes the longest words first, so that no part of a long word remains. */
+/** Removes the words from the text, the longest first, so that no part of a long word remains. */
 function without(text: string, words: readonly string[]): string {
   let rest = text;
   for (const word of words.toSorted((a, b) => b.length - a.length)) rest = rest.replaceAll(plain(word), '');
   return rest;
 }
 
-/** Removes repetitions and sequences: "wxkwxk" becomes three characters; "aaaa", "4567" and "dcba" become one. */
+/** Shortens repetitions and sequences: "wxkwxk" becomes three characters; "aaaa", "4567" and "dcba" become one. */
 function withoutRuns(text: string): string {
   const once = text.replace(/(.{2,12}?)\1+/gu, '$1');
   const codes = [...once].map((character) => character.codePointAt(0) ?? 0);
@@ -87,8 +93,8 @@ function withoutRuns(text: string): string {
 }
 
 /**
- * What guessing programs try first: common words, neighbouring keys and sequences of digits, in lower case. A password made of these
- * is weak at any length, so they are removed before its strength is measured.
+ * Common words, neighbouring keys and sequences of digits, in lower case, which guessing programs try first. A password that
+ * consists of them is weak whatever its length, so they are removed before its strength is measured.
  */
 const COMMON_WORDS: readonly string[] = `
   passwords password passwort passphrase motdepasse contrasena passwd wachtwoord welcome letmein changeme default

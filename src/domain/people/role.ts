@@ -1,7 +1,7 @@
 export const ROLES = ['administrator', 'manager', 'member', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The contract and the database list them, too; a test compares the three. */
+/** All permissions. The contract and the database list them, too; a test compares the three lists. */
 export const PERMISSIONS = ['parent_programs:read', 'parent_programs:write'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -18,12 +18,12 @@ export function permissionsOf(role: Role): readonly Permission[] {
   return PERMISSIONS_OF[role];
 }
 
-/** Whether one of the permissions allows more than to read. */
+/** Returns whether one of the permissions allows more than reading. */
 export function mayWrite(permissions: readonly string[]): boolean {
   return permissions.some((permission) => !READ_PERMISSIONS.some((reading) => reading === permission));
 }
 
-/** The roles that allow a permission. */
+/** Returns the roles that allow a permission. */
 export function rolesWith(permission: Permission): Role[] {
   return ROLES.filter((role) => PERMISSIONS_OF[role].includes(permission));
 }
@@ -39,11 +39,11 @@ export function isRole(text: string): text is Role {
 /** An organization's policy for new keys. */
 export type KeyPolicy = {
   readonly membersMayCreateKeys: boolean;
-  /** The longest life of a new key, 1 to 3650. */
+  /** The longest life of a new key in days, from 1 to 3650. */
   readonly maxKeyLifeDays: number;
-  /** Whether a new key may be one that never expires. */
+  /** Whether a new key may have no expiry. */
   readonly allowsUnendingKeys: boolean;
-  /** Whether a key that may write needs a list of allowed addresses. */
+  /** Whether a key with a write permission needs a list of allowed addresses. */
   readonly requiresAddresses: boolean;
 };
 
@@ -53,25 +53,25 @@ export function isAbove(role: Role, other: Role): boolean {
   return RANK[role] > RANK[other];
 }
 
-/** Whether a user with this role may create, rotate and rename their own keys. */
+/** Returns whether a user with this role may create, rotate and rename their own keys. */
 export function mayCreateOwnKeys(role: Role, { membersMayCreateKeys }: Pick<KeyPolicy, 'membersMayCreateKeys'>) {
   return role === 'member' ? membersMayCreateKeys : role !== 'viewer';
 }
 
 /**
- * Whether the actor may create, rotate and rename keys of another user. Who creates a key sees it and gets the permissions of its
- * user, so these must not exceed the actor's own.
+ * Returns whether the actor may create, rotate and rename keys of another user. The actor sees such a key and can use it, so the
+ * permissions of the user's role must not exceed the actor's own.
  */
 export function mayTakeKeysOf(actor: Role, target: Role): boolean {
   return maySeeKeysOfOthers(actor) && RANK[target] <= RANK[actor];
 }
 
-/** Whether a user with this role may see the keys of other users, but never their secrets. */
+/** Returns whether a user with this role may see the keys of other users, though never their secrets. */
 export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** An integration has one of these roles: it manages nobody. */
+/** The roles that an integration can have. They do not allow it to manage anybody. */
 export const INTEGRATION_ROLES = ['member', 'viewer'] as const satisfies readonly Role[];
 export type IntegrationRole = (typeof INTEGRATION_ROLES)[number];
 
@@ -80,16 +80,16 @@ export function isIntegrationRole(text: string): text is IntegrationRole {
 }
 
 /**
- * Whether a user with this role may see, create, change and suspend every integration of the organization. The owner of an integration
- * may see it with any role.
+ * Returns whether a user with this role may see, create, change and suspend every integration of the organization. The owner of
+ * an integration may see it whatever the owner's role.
  */
 export function mayManageIntegrations(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
 /**
- * Whether the owner of an integration may create, rotate and rename its keys. Owners need the same rights as for their own keys, and
- * the permissions of the integration must not exceed theirs.
+ * Returns whether the owner of an integration may create, rotate and rename its keys. The owner needs the same rights as for
+ * their own keys, and the permissions of the integration's role must not exceed the owner's.
  */
 export function mayTakeKeysOfOwned(
   role: Role,
@@ -99,30 +99,36 @@ export function mayTakeKeysOfOwned(
   return mayCreateOwnKeys(role, policy) && RANK[integration] <= RANK[role];
 }
 
-/** Whether a user with this role may see the organization's users. */
+/** Returns whether a user with this role may see the organization's users. */
 export function maySeePeople(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Whether a user with this role may revoke any user's keys, including an administrator's: that gives nobody permissions. */
+/**
+ * Returns whether a user with this role may revoke the keys of all users. This includes the keys of administrators, because a
+ * revocation gives nobody permissions.
+ */
 export function mayRevokeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
 /**
- * Whether the actor may invite users with the target role, change a role to or from it, and deactivate, reactivate and create access
- * links for such users.
+ * Returns whether the actor may manage users with the target role: invite them, change their role or give it to others,
+ * deactivate and reactivate them, and create access links for them.
  */
 export function mayManage(actor: Role, target: Role): boolean {
   return actor === 'administrator' || (actor === 'manager' && RANK[target] < RANK.manager);
 }
 
-/** Whether a user with this role may see the webhook endpoints and what was sent to them, but not what their receivers responded. */
+/**
+ * Returns whether a user with this role may see the webhook endpoints and what was sent to them, though not the responses of the
+ * receivers.
+ */
 export function maySeeWebhooks(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** Whether a user with this role may change the organization's policy and its webhook endpoints, and read its audit log. */
+/** Returns whether a user with this role may change the organization's policy and webhook endpoints, and read its audit log. */
 export function mayGovern(role: Role): boolean {
   return role === 'administrator';
 }

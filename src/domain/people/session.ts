@@ -3,35 +3,35 @@ import { MINUTE_MS } from '../time.ts';
 
 export const SESSION_IDLE_MINUTES = 30;
 export const SESSION_HOURS = 12;
-/** The life of a session that waits for the second factor. */
+/** The maximum life of a session that waits for the second factor. */
 const HALF_SESSION_MINUTES = 10;
-/** How long a proof of who somebody is serves: a sign-in, or one that a page asked for afterwards. */
+/** How long a proof of identity is valid, whether it was the sign-in or a later proof for an action. */
 export const PROOF_MINUTES = 10;
 /** The precision of `lastSeenAt`. */
 export const LAST_SEEN_SECONDS = 60;
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits in base64url. The database stores only the SHA-256. */
+/** Creates a token of 256 random bits, in base64url. The database stores only its SHA-256. */
 export function mintToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns `null` unless it has the format of a token; no look-up is needed then. */
+/** Returns the SHA-256 of a token; `null` if the text does not have the format of a token, so that no look-up is needed. */
 export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
 }
 
-/** What decides whether a session has ended. */
+/** The values that decide whether a session has ended. */
 export type JudgedSession = {
   readonly userDeactivatedAt: Date | null;
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
-  /** `false` while the second factor is missing. */
+  /** Whether the second factor, if the user has one, has been given. */
   readonly isComplete: boolean;
 };
 
-/** Why a session ended. "ended": by a person or by a change of the account, or long ago. */
+/** Why a session ended. "ended" means that a person or a change of the account ended it, or that it ended long ago. */
 export type SessionEnd = 'idle' | 'too-old' | 'ended';
 export type SessionVerdict = 'signed-in' | 'second-factor' | SessionEnd;
 
@@ -44,7 +44,10 @@ export function judgeSession(session: JudgedSession, now: Date): SessionVerdict 
   return age < SESSION_HOURS * 60 ? 'idle' : 'too-old';
 }
 
-/** If the clock was set back since, `provedAt` is in the future, and its distance counts as well. */
+/**
+ * Returns whether the proof is recent. If the clock was set back since, `provedAt` is in the future, and must be no further away
+ * than a past proof may be.
+ */
 export function isProofFresh(provedAt: Date | null, now: Date): boolean {
   return provedAt !== null && Math.abs(minutes(provedAt, now)) < PROOF_MINUTES;
 }
@@ -53,7 +56,7 @@ function minutes(from: Date, to: Date): number {
   return (to.getTime() - from.getTime()) / MINUTE_MS;
 }
 
-/** The first that matches counts: browsers also name the ones that they are compatible with. */
+/** The names of browsers. The first that matches is used, because browsers also name those with which they are compatible. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -73,7 +76,10 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** "Firefox on Windows", for people, from a User-Agent header (RFC 9110 section 10.1.5). Clients can send any text there. */
+/**
+ * Returns a description for people, such as "Firefox on Windows", of a User-Agent header (RFC 9110 section 10.1.5). A client can
+ * send any text in this header.
+ */
 export function deviceOf(userAgent: string): string {
   const nameIn = (names: typeof BROWSERS) => names.find(([mark]) => mark.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];

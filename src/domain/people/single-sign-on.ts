@@ -3,25 +3,25 @@ import { invalidField } from '../errors.ts';
 import type { WebhookTargets } from '../webhooks/forbidden-address.ts';
 import type { Role } from './role.ts';
 
-// Single sign-on: an organization's people sign in at its identity provider (OpenID Connect).
+// With single sign-on, the people of an organization sign in at the organization's identity provider (OpenID Connect).
 
-/** How long a sign-in may take at the provider, and then until it is confirmed. */
+/** How long a sign-in at the provider may take, and how long its confirmation may take after that. */
 export const SIGN_IN_MINUTES = 10;
 export const MAX_DOMAINS = 20;
 export const MAX_GROUP_ROLES = 50;
 const MAX_ISSUER_CHARACTERS = 500;
 const MAX_CLIENT_ID_CHARACTERS = 255;
-/** The limit of a client secret in UTF-8. */
+/** The maximum length of a client secret in UTF-8. */
 const MAX_SECRET_BYTES = 2048;
 
-/** Roles that single sign-on may give: to new people, and by groups. */
+/** The roles that single sign-on may give to new people. */
 export const NEW_PEOPLE_ROLES = ['viewer', 'member'] as const satisfies readonly Role[];
 export type NewPeopleRole = (typeof NEW_PEOPLE_ROLES)[number];
 export const GROUP_ROLES = ['viewer', 'member', 'manager'] as const satisfies readonly Role[];
 export type GroupRole = (typeof GROUP_ROLES)[number];
 export type GroupRoleRule = { readonly groupName: string; readonly role: GroupRole };
 
-/** Throws an error for "issuer". */
+/** Returns the normal form of an issuer. Throws an error for the field "issuer". */
 export function parseIssuer(text: string, { allowHttp }: WebhookTargets): string {
   const issuer = text.trim();
   const url = URL.parse(issuer);
@@ -53,7 +53,7 @@ export function parseClientSecret(text: string): string {
   return secret;
 }
 
-/** Whether the text has neither spaces nor control characters. */
+/** Returns whether the text is not empty and has neither spaces nor control characters. */
 function isPrintable(text: string): boolean {
   return /^[^\s\p{C}]+$/u.test(text);
 }
@@ -62,12 +62,12 @@ export function mintDomainToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** The TXT record that verifies a domain. */
+/** Returns the TXT record that verifies a domain. */
 export function txtRecordOf({ domain, token }: { readonly domain: string; readonly token: string }) {
   return { name: `_charter-challenge.${domain}`, value: `charter-verification=${token}` };
 }
 
-/** The name of a claim; empty for none. Throws an error for "groups_claim". */
+/** Returns the name of the claim, or an empty string if there is none. Throws an error for the field "groups_claim". */
 export function parseGroupsClaim(text: string): string {
   const claim = text.trim();
   if (claim !== '' && !(isPrintable(claim) && [...claim].length <= 100))
@@ -75,7 +75,7 @@ export function parseGroupsClaim(text: string): string {
   return claim;
 }
 
-/** Reads one "group = role" a line. Throws an error for "group_roles". */
+/** Parses lines of the form "group = role". Throws an error for the field "group_roles". */
 export function parseGroupRoles(text: string): GroupRoleRule[] {
   const lines = text
     .split('\n')
@@ -109,14 +109,14 @@ export function parseGroupRoles(text: string): GroupRoleRule[] {
   return rules;
 }
 
-/** SHA-256 of the cookie's secret that ties a sign-in to its browser. */
+/** Returns the SHA-256 of the secret in the cookie that ties a sign-in to its browser. */
 export function hashBrowserSecret(secret: string): Buffer {
   return createHash('sha256').update(`single sign-on ${secret}`).digest();
 }
 
 /**
- * What one sign-in needs besides its state. Both derive from the secret in the browser's cookie, so that the database holds
- * nothing with which somebody could complete the sign-in.
+ * Returns the nonce and the PKCE verifier of a sign-in. Both are derived from the secret in the browser's cookie, so that nobody
+ * can complete the sign-in by what the database contains.
  */
 export function deriveNonceAndVerifier({
   browserSecret,

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** What a person can sign in with. */
+/** The means by which a person can sign in. */
 export type WaysIn = {
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
@@ -11,17 +11,19 @@ export type WaysIn = {
   readonly isLinked: boolean;
 };
 
-/** Whether a person has a way to sign in. A person who has none, such as after an invitation, needs a link. */
+/**
+ * Returns whether a person has a way to sign in. A person who has none, for example before accepting an invitation, needs a link.
+ */
 export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
   return hasPassword || passkeys > 0 || isLinked;
 }
 
 export const RECOVERY_CODES = 10;
-/** Crockford's base32, without letters that look like digits. */
+/** The digits of Crockford's base32, which has no letters that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CHARACTERS = 16;
 
-/** Ten codes such as "8f3k-w2mz-0q7p-ncva". Each has 80 random bits, so it needs no slow hash. */
+/** Creates ten codes such as "8f3k-w2mz-0q7p-ncva". Each has 80 random bits, so it needs no slow hash. */
 export function mintRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const code = Array.from({ length: CHARACTERS }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
@@ -29,7 +31,9 @@ export function mintRecoveryCodes(): string[] {
   });
 }
 
-/** SHA-256 of a typed code, in any letter case and with or without hyphens; `null` if it is not a recovery code. */
+/**
+ * Returns the SHA-256 of a typed code, in any letter case and with or without hyphens; `null` if the text is not a recovery code.
+ */
 export function hashRecoveryCode(text: string): Buffer | null {
   const code = text.toLowerCase().replace(/[\s-]/g, '').replace(/o/g, '0').replace(/[il]/g, '1');
   return /^[0-9a-hjkmnp-tv-z]{16}$/.test(code) ? createHash('sha256').update(code).digest() : null;
@@ -40,12 +44,12 @@ export const MAX_PASSKEYS = 20;
 /** How long a challenge can be signed. */
 export const CHALLENGE_MINUTES = 10;
 
-/** What a challenge is for. It serves no other purpose. */
+/** The purpose of a challenge, which cannot be used for any other. */
 export type PasskeyPurpose = 'sign_in' | 'proof' | 'registration';
 
-/** What an authenticator states with each signature. */
+/** The part of a passkey's state that the authenticator reports with each signature. */
 export type PasskeyState = {
-  /** Signatures so far; 0 if the authenticator does not count them, as for passkeys that are synced. */
+  /** The number of signatures so far; 0 if the authenticator does not count them, as for passkeys that are synchronized. */
   readonly counter: number;
   /** Whether the passkey can be copied to other devices of the user. */
   readonly isBackupEligible: boolean;
@@ -54,8 +58,9 @@ export type PasskeyState = {
 export type PasskeyVerdict = 'accepted' | 'copied' | 'changed';
 
 /**
- * Compares a verified signature with what is stored (WebAuthn level 3, section 7.2). "copied": the counter did not increase, so
- * another authenticator may have the private key, too. "changed": a passkey never becomes eligible for backups, nor ceases to be.
+ * Compares a verified signature with the stored state (WebAuthn level 3, section 7.2). "copied" means that the counter did not
+ * increase, so another authenticator may have the private key, too. "changed" means that the eligibility for backups changed,
+ * which is not possible for a passkey.
  */
 export function judgeUse(stored: PasskeyState, used: PasskeyState): PasskeyVerdict {
   if (stored.isBackupEligible !== used.isBackupEligible) return 'changed';
@@ -63,15 +68,15 @@ export function judgeUse(stored: PasskeyState, used: PasskeyState): PasskeyVerdi
   return isCounted && used.counter <= stored.counter ? 'copied' : 'accepted';
 }
 
-/** The site to which passkeys belong, as WebAuthn calls it. Browsers use a passkey only there. */
+/** The site to which passkeys belong (the relying party of WebAuthn). Browsers use a passkey only there. */
 export type RelyingParty = {
-  /** A host name. */
+  /** The host name of the site. */
   readonly id: string;
-  /** Where the pages with the passkeys are, such as https://charter.example.org. */
+  /** The origin of the pages that use passkeys, such as https://charter.example.org. */
   readonly origin: string;
 };
 
-/** Why there are no passkeys at an address. `instead` is an address where there are, or `null`. */
+/** Why an address has no passkeys. `instead` is an address that has passkeys, or `null`. */
 export type NoRelyingParty = {
   readonly kind: 'none';
   readonly why: 'ip-address' | 'insecure' | 'not-configured';
@@ -81,8 +86,8 @@ export type NoRelyingParty = {
 export type RelyingPartyCheck = { readonly kind: 'usable'; readonly relyingParty: RelyingParty } | NoRelyingParty;
 
 /**
- * The site at `origin`. `isConfigured` is `true` if the operator has set the origin. Otherwise a client has named it, and only
- * "localhost" is accepted, for a demonstration.
+ * Returns the site at `origin`. `isConfigured` says whether the operator has configured the origin. If not, the origin comes from
+ * the client's request, and only "localhost" is accepted, for a demonstration.
  */
 export function relyingPartyAt(origin: string, { isConfigured }: { isConfigured: boolean }): RelyingPartyCheck {
   if (!URL.canParse(origin)) return { kind: 'none', why: 'not-configured', instead: null };

@@ -1,19 +1,19 @@
-// The position of a reader in the feed is an id: the reader has every event up to it. The migration that creates the table of
-// events has the SQL that makes their ids. The first 48 bits of an id are the milliseconds and the 12 bits after the UUID's
-// version are the microseconds of the organization's version after the change.
+// The position of a reader in the feed is an id: the reader has all events up to it. The ids of events are created by SQL, in the
+// migration that creates the table of events. An id contains the time of the organization's version after the change: the
+// milliseconds in its first 48 bits, and the microseconds in the 12 bits after the UUID's version.
 
-/** Before every event. */
+/** The position before all events. */
 export const FEED_START = '00000000-0000-0000-0000-000000000000';
 
-/** After every event up to this version (decimal digits), and before every later event. */
+/** Returns the position after every event up to this version (in decimal digits), and before every later event. */
 export function positionAt(version: string): string {
   const microseconds = BigInt(version);
   return idOf({ milliseconds: microseconds / 1000n, microseconds: microseconds % 1000n, rest: 'bfff-ffffffffffff' });
 }
 
-/** Before every event whose timestamp is at or after the instant. */
+/** Returns the position before every event with a timestamp at or after the instant. */
 export function positionBefore(instant: Date): string {
-  // A timestamp is the version's time, rounded up.
+  // The timestamp of an event is the time of its version, rounded up.
   const microseconds = BigInt(Math.max(instant.getTime(), 1) - 1) * 1000n;
   return idOf({ milliseconds: microseconds / 1000n, microseconds: 0n, rest: 'bfff-ffffffffffff' });
 }

@@ -1,4 +1,4 @@
-/** A string in a JSON text; followed by a colon, it is a key. */
+/** A string in a JSON text. A string that is followed by a colon is a name. */
 const STRING = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/gs;
 
 /**
@@ -18,13 +18,16 @@ export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   return keys.some((key) => key.includes('\\')) ? restoreKeys(JSON.parse(numbered), keys) : value;
 }
 
-/** An open object or array. `names` counts the names of an object, and is `undefined` for an array. `at` is the present name or index. */
+/**
+ * An object or array that has not ended. `names` counts the names of an object, and is `undefined` for an array. `at` is the
+ * current name or index.
+ */
 type Level = { readonly names: Map<string, number> | undefined; at: string | number };
 
 /**
- * The paths, such as "metadata.colour", of names that an object has more than once: the first `most`. RFC 8259 section 4
- * leaves open which value counts, and JSON.parse takes the last one. `text` must be valid JSON. Takes time proportional to its
- * length, or at worst `most` times as long, and no recursion.
+ * Returns the paths, such as "metadata.colour", of the first `most` names that an object has more than once. RFC 8259 section 4
+ * does not say which value counts; JSON.parse uses the last one. `text` must be valid JSON. Takes time proportional to the length
+ * of the text, at worst `most` times as long, and uses no recursion.
  */
 export function repeatedNamesIn(text: string, most: number): readonly string[] {
   const found: string[] = [];
@@ -58,7 +61,7 @@ export function repeatedNamesIn(text: string, most: number): readonly string[] {
           level.at = stringIn(text, i, end);
           const times = (level.names.get(level.at) ?? 0) + 1;
           level.names.set(level.at, times);
-          // Each name of an object is added once, because a path can be as long as the text.
+          // Each repeated name is added only once, because a path can be as long as the text.
           if (times === 2) found.push(path.map(({ at }) => at).join('.'));
         }
         isName = false;
@@ -69,14 +72,14 @@ export function repeatedNamesIn(text: string, most: number): readonly string[] {
   return [...new Set(found)];
 }
 
-/** The index of the quotation mark that closes a string. */
+/** Returns the index of the quotation mark that closes a string. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end;
 }
 
-/** After an odd number of backslashes. */
+/** Returns whether an odd number of backslashes precedes the character. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text[first - 1] === '\\') first -= 1;
@@ -91,7 +94,7 @@ function stringIn(text: string, start: number, end: number): string {
 function restoreKeys(numbered: unknown, keys: readonly string[]): unknown {
   const whole = { value: numbered };
   const nameOf = (name: string): string => JSON.parse(keys[Number(name.slice(1))] ?? '');
-  // This is no recursion: a body of 100 KiB can be nested deeper than the stack allows.
+  // A loop is used in place of recursion, because a body of 100 KiB can be nested deeper than the stack allows.
   const holders: object[] = [whole];
   for (let holder = holders.pop(); holder !== undefined; holder = holders.pop()) {
     for (const [place, value] of Object.entries(holder)) {
@@ -99,7 +102,7 @@ function restoreKeys(numbered: unknown, keys: readonly string[]): unknown {
       const named = Array.isArray(value)
         ? value
         : Object.fromEntries(Object.entries(value).map(([name, member]) => [nameOf(name), member]));
-      // An assignment would lose a member named "__proto__".
+      // An assignment would lose a member with the name "__proto__".
       Object.defineProperty(holder, place, { value: named });
       holders.push(named);
     }
@@ -107,10 +110,10 @@ function restoreKeys(numbered: unknown, keys: readonly string[]): unknown {
   return whole.value;
 }
 
-/** Equal texts for equal JSON, whatever the order of the members of its objects. */
+/** Returns the value as JSON text that is equal for equal JSON, whatever the order of the members of objects. */
 export function canonicalJson(whole: unknown): string {
   let text = '';
-  // A loop instead of recursion, because a body can be nested deeper than the stack allows.
+  // A loop is used in place of recursion, because a body can be nested deeper than the stack allows.
   const left: (string | { readonly value: unknown })[] = [{ value: whole }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next === 'string') text += next;
@@ -130,23 +133,28 @@ export function canonicalJson(whole: unknown): string {
 
 type Member = readonly [name: string, value: unknown];
 
-/** The order in which PostgreSQL's jsonb keeps the members of an object: by the length of their names in bytes, then by their bytes. */
+/**
+ * Compares members by the order in which PostgreSQL's jsonb stores them: by the length of the name in bytes, then by its bytes.
+ */
 function byJsonbOrder([a]: Member, [b]: Member): number {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length - right.length || left.compare(right);
 }
 
-/** The object with its members in the order of jsonb, as far as JavaScript keeps it: `stringifyJson` completes it. */
+/**
+ * Returns the object with its members in the order of jsonb, as far as JavaScript keeps that order; `stringifyJson` does the
+ * rest.
+ */
 export function inJsonbOrder<T extends object>(value: T): T {
-  // The entries are those of the same object.
+  // The type holds, because the entries are those of the same object.
   return Object.fromEntries(Object.entries(value).sort(byJsonbOrder)) as T;
 }
 
 const INDEX_NAME = /"\d+":/;
 
 /**
- * JSON.stringify, but an object that has a name such as "10" is written in the order of jsonb: JavaScript moves these names to the
- * front of every object.
+ * Does what JSON.stringify does, except that it writes an object with a name such as "10" in the order of jsonb. JavaScript moves
+ * such names to the front of every object.
  */
 export function stringifyJson(value: unknown): string {
   const text = JSON.stringify(value);

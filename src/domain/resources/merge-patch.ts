@@ -1,17 +1,17 @@
 /**
- * A JSON merge patch (RFC 7396) of an object. A missing field changes nothing. Null clears a field: it empties a field that
- * holds an object, which is never null itself.
+ * A JSON merge patch (RFC 7396) of an object. A missing field does not change. `null` clears a field; a field that holds an
+ * object is emptied, because it is never `null` itself.
  */
 export type PatchOf<T> = { readonly [Field in keyof T]?: Patched<T[Field]> | undefined };
 
 type Patched<Value> =
   Value extends Readonly<Record<string, infer Member>> ? Readonly<Record<string, Member | null>> | null : Value;
 
-/** The object after the patch, with the same fields in the same order. */
+/** Returns the object after the patch, with the same fields in the same order. */
 export function applyPatch<T extends object>(current: T, patch: PatchOf<T>): T {
   const changes = new Map<string, unknown>(Object.entries(patch));
   const fields = Object.entries(current).map(([field, value]) => [field, mergeValues(value, changes.get(field))]);
-  // The type of the patch says that each value suits its field.
+  // The assertion is safe, because the type of the patch ensures that each value fits its field.
   return Object.fromEntries(fields) as T;
 }
 
@@ -22,7 +22,7 @@ function mergeValues(current: unknown, change: unknown): unknown {
 }
 
 function mergeObjects(current: object, patch: object): object {
-  // A Map, because assigning "__proto__" to an object would lose the entry.
+  // A Map is used, because assigning "__proto__" to an object would lose the entry.
   const merged = new Map(Object.entries(current));
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);

@@ -2,27 +2,30 @@ import { invalidField } from '../errors.ts';
 import { EVENT_TYPES, type EventType } from '../resources/events.ts';
 import { isForbiddenAddress, type WebhookTargets } from './forbidden-address.ts';
 
-// A webhook endpoint: the URL to which an organization has its events sent.
+// A webhook endpoint has the URL to which an organization's events are sent.
 
-/** The maximum number of endpoints of an organization. */
+/** The maximum number of endpoints that an organization can have. */
 export const MAX_ENDPOINTS = 10;
 export const MAX_URL_CHARACTERS = 2000;
-/** How long the previous secret also signs after a rotation. */
+/** How long deliveries are also signed with the previous secret after a rotation. */
 export const PREVIOUS_SECRET_HOURS = 24;
 /** An endpoint is disabled after this number of days without a successful attempt. */
 export const MAX_FAILING_DAYS = 5;
-/** The bytes of a receiver's response that are read and stored. */
+/** The number of bytes of a receiver's response that are read and stored. */
 export const MAX_RECEIVER_BODY_BYTES = 1024;
 
-/** The type of the event that people send to try an endpoint. It is no change, and not in the feed. */
+/** The type of the event that people send to test an endpoint. It is not caused by a change, and is not in the feed. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** Why an endpoint is disabled: by a user, because its receiver responded with 410, or after days of failures alone. */
+/**
+ * Why an endpoint is disabled. "user": by a user. "gone": its receiver responded with 410. "failing": all attempts failed for
+ * days.
+ */
 export type DisabledReason = 'user' | 'gone' | 'failing';
 
 /**
- * The URL in its normal form. Throws an error for the field "url". The address that the name of a host stands for is checked
- * with each connection, because it can change; here only an address that the URL itself contains is refused.
+ * Returns the normal form of the URL. Throws an error for the field "url". Only an IP address in the URL itself is checked here.
+ * The addresses of a host name can change, so they are checked when each connection is made.
  */
 export function parseEndpointUrl(text: string, { allowHttp, allowedNetworks }: WebhookTargets): string {
   const url = URL.parse(text.trim());
@@ -52,15 +55,15 @@ const FORBIDDEN_ADDRESS =
   'must not have an address of this machine or of a private or reserved network. Use a host that the internet can reach. ' +
   FOR_A_TEST;
 
-/** The IP address that the URL contains, in its normal form; `null` if it contains a name. */
+/** Returns the IP address in the URL, in its normal form; `null` if the URL contains a host name. */
 function addressIn({ hostname }: URL): string | null {
-  // RFC 6761 section 6.3: every name under "localhost" stands for the loopback address.
+  // Every name under "localhost" stands for the loopback address (RFC 6761 section 6.3).
   if (/(^|\.)localhost\.?$/.test(hostname)) return '127.0.0.1';
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+(\.\d+){3}$/.test(hostname) ? hostname : null;
 }
 
-/** The types, each once and in the order of EVENT_TYPES. Throws an error for the field "event_types". */
+/** Returns the distinct types, in the order of EVENT_TYPES. Throws an error for the field "event_types". */
 export function parseEventTypes(texts: readonly string[]): EventType[] {
   if (texts.length === 0) throw invalidField('event_types', 'must have at least one event chosen.');
   if (!texts.every((text) => EVENT_TYPES.some((type) => type === text)))
