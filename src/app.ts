@@ -21,7 +21,7 @@ import type { Database } from './store/sql/database.ts';
 import type { KeyUseWriter } from './traffic/last-used.ts';
 import { createTraffic, type TrafficOptions } from './traffic/traffic.ts';
 
-/** What the application needs of the configuration; the optional members are for tests and measurements. */
+/** The part of the configuration that the application needs. The optional members are for tests and measurements. */
 export type AppConfig = Pick<
   Config,
   | 'environment'
@@ -36,9 +36,9 @@ export type AppConfig = Pick<
   Partial<Pick<Config, 'cells' | 'commonUrl' | 'cellDomainsFile'>> &
   TrafficOptions &
   ServerApiConfig & {
-    /** The system's clock by default. */
+    /** Returns the current time; by the system's clock if it is omitted. */
     readonly now?: () => Date;
-    /** For the TXT records of domains, such as "127.0.0.1:53"; those of the system by default. */
+    /** The name servers for the TXT records of domains, such as "127.0.0.1:53"; those of the system if it is omitted. */
     readonly nameServers?: readonly string[];
   };
 
@@ -49,15 +49,15 @@ export type App = {
   /** Sends the mails of all parts of the server. */
   readonly outbox: Outbox;
   readonly keyUses: KeyUseWriter;
-  /** Does, in the background, what a later request to this origin would wait for. */
+  /** Does in the background what a later request to this origin would wait for. */
   prepare(origin: string): Promise<void>;
-  /** From now on, /readyz returns 503. */
+  /** Makes /readyz return 503 from now on. */
   announceShutdown(): void;
-  /** To be called after the last response. Writes the uses of keys, and sends the remaining mails. */
+  /** Writes the uses of keys, and sends the remaining mails. Call it after the last response. */
   close(): Promise<void>;
 };
 
-/** Everything that answers requests: first its parts, then what a request meets, in order. */
+/** Creates everything that answers requests: first its parts, then the middleware, in the order in which a request passes it. */
 export async function createApp({ config, db, observers }: AppDeps): Promise<App> {
   const { publicUrl, now = () => new Date() } = config;
   const reporter = createReporter(observers);
@@ -80,7 +80,8 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   });
   const publication = openPublication({ supportUrl: config.supportUrl });
   const common = commonAddressOf(config);
-  // Where clients send their requests: the address that cells share stays the same if an organization moves.
+  // Clients send their requests to this URL. If cells share an address, it is that address, which stays the same if an
+  // organization moves.
   const apiUrl = common?.url ?? publicUrl;
   const setPageHeaders = pageSecurityHeaders(publicUrl);
   const { lacksEncryptionKey } = reporter;
@@ -155,10 +156,16 @@ function createPages({ trustedProxies }: AppConfig): Express {
   return pages;
 }
 
-/** Express's setting "trust proxy fn": whether the address is one of a trusted proxy. A connection that was reset has none. */
+/**
+ * The function for Express's setting "trust proxy fn". Returns whether the address is that of a trusted proxy. The address is
+ * `undefined` if the connection was reset.
+ */
 export type IsTrusted = (address: string | undefined, distance: number) => boolean;
 
-/** Asks about the address in a text, because some proxies append a port, and a socket of IPv6 has IPv4-mapped addresses. */
+/**
+ * Returns a function that also accepts addresses with a port, which some proxies add, and IPv4-mapped addresses, which IPv6
+ * sockets have.
+ */
 export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
   return (text, distance) => {
     const address = text === undefined ? null : addressIn(text);
@@ -167,14 +174,15 @@ export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
 }
 
 /**
- * The address of a request's client, for every part of the server: as `addressIn` returns it, or the text that a trusted proxy
- * has sent instead of an address, such as "unknown". Empty if the client has already closed the connection.
+ * Returns the function by which every part of the server finds the address of a client. Its result has the form of `addressIn`,
+ * or is the text that a trusted proxy has sent in place of an address, such as "unknown". It is empty if the client has already
+ * closed the connection.
  */
 export function clientAddressIn(isTrusted: IsTrusted) {
   return ({ socket, headers }: IncomingMessage): string => {
-    // The attack: a client that nobody trusts sends the header and closes the connection, so that only the header is left.
+    // The attack: an untrusted client sends the header and closes the connection, so that the header is the only address left.
     if (socket.remoteAddress === undefined) return '';
-    // Each proxy appends the address that it saw, so only the entries up to the first untrusted address count.
+    // Each proxy adds the address that it saw, so only the entries up to the first untrusted address can be trusted.
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
     const texts = [socket.remoteAddress, ...forwarded.map((each) => each.trim()).reverse()];
     const given = texts.filter((text) => text !== '');
@@ -183,7 +191,7 @@ export function clientAddressIn(isTrusted: IsTrusted) {
   };
 }
 
-/** For metrics and traces: the part of the server that handles the requests which reach it. */
+/** Records, for metrics and traces, which part of the server handles a request. */
 function markHandledBy(part: string): RequestHandler {
   return (_req, res, next) => {
     Exchange.of(res).handledBy = part;
@@ -201,7 +209,7 @@ function unlessForApi(pages: Express): RequestHandler {
   };
 }
 
-/** The last resort for an error: a response can no longer be sent. */
+/** Handles an error for which no response can be sent any more. */
 function listenerOf(router: express.Router, onFault: (error: unknown, requestId: string) => void): RequestListener {
   return (req, res) => {
     const giveUp = (error: unknown) => {
@@ -209,7 +217,7 @@ function listenerOf(router: express.Router, onFault: (error: unknown, requestId:
       res.destroy();
     };
     req.url = originFormOf(req.url ?? '/');
-    // Express adds its own members to both, in the application that the routers belong to.
+    // The assertion is safe, because Express adds its own members to both objects in the application to which the routers belong.
     router(req as Request, res as Response, giveUp);
   };
 }

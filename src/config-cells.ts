@@ -3,16 +3,16 @@ import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
 
-// The variables of an installation that serves one address with others.
+// The environment variables of an installation that shares an address with others.
 
 export type CellConfig = {
-  /** The name of this cell, which is part of the keys that it issues. `null` if the installation is not a cell. */
+  /** The name of this cell, which the keys that it issues contain; `null` if the installation is not a cell. */
   readonly cell: string | null;
   /** All cells that serve the same address; empty if there are none. */
   readonly cells: readonly Cell[];
-  /** Origin of the address that all cells share; `undefined` if it is for the API only, or there are no cells. */
+  /** The origin of the address that all cells share; `undefined` if only the API uses that address, or there are no cells. */
   readonly commonUrl: string | undefined;
-  /** The path of the file that says which e-mail domains are in which cell. */
+  /** The path of the file that maps e-mail domains to cells. */
   readonly cellDomainsFile: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export function readCellConfig(variable: Variable): CellConfig {
 
 type Checked = CellConfig & { readonly publicUrl: string | undefined };
 
-/** Throws a StartUpError for variables that are valid, but not together. */
+/** Throws a StartUpError if the variables are valid separately, but not together. */
 export function requireCells(config: Checked): void {
   requireOwnCell(config);
   requireCommonAddress(config);
@@ -53,7 +53,7 @@ function readCells(text: string | undefined): readonly Cell[] {
     wrong === -1
       ? 'two have the same name or address, or there are too many'
       : `part ${wrong + 1} is not a name, a title and an address, with or without the URL of metrics`;
-  // The message omits the value, because somebody may have put a password into a URL.
+  // The message does not contain the value, because a URL in it may contain a password.
   throw new StartUpError(
     `CHARTER_CELLS is not a list of cells: ${problem}.`,
     'Separate the cells by commas, such as: eu1 Europe https://eu1.charter.example.org, us1 United States https://us1.charter.example.org',

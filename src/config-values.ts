@@ -29,7 +29,7 @@ export function readOneOf<T extends string>(
   return value;
 }
 
-/** Reads a number of at most 1, which is also the default. */
+/** Reads a number from 0 to 1. The default is 1. */
 export function readRatio(
   name: string,
   text: string | undefined,
@@ -45,7 +45,7 @@ export function readRatio(
   );
 }
 
-/** Reads a list of addresses, subnets and the given names. */
+/** Reads a list of addresses, subnets and names. Only the names in `names` are valid. */
 export function readNetworks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
   const given = (text ?? '')
     .split(',')
@@ -66,7 +66,7 @@ export function readKeyring(text: string | undefined): Keyring | undefined {
   if (text === undefined) return undefined;
   const parsed = parseKeyring(text);
   if (parsed !== null) return parsed;
-  // The message omits the value, which is a secret.
+  // The message does not contain the value, which is a secret.
   throw new StartUpError(
     'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
     `Correct it. Only for a new database, set it to the output of: ${MAKE_A_KEY}`,
@@ -75,7 +75,7 @@ export function readKeyring(text: string | undefined): Keyring | undefined {
 
 export function readDatabaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  // The message omits the value, which contains a password.
+  // The message does not contain the value, which contains a password.
   if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
   throw new StartUpError(
     `${name} is not a PostgreSQL URL.`,

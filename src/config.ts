@@ -32,46 +32,55 @@ const BOOLEANS = ['true', 'false'] as const;
 export type Config = CellConfig &
   ObservabilityConfig &
   ContactConfig & {
-    /** 0 takes any free port. */
+    /** The port on which the server listens; 0 for any free port. */
     readonly port: number;
     readonly host: string;
-    /** Processes that serve the port. */
+    /** The number of processes that serve the port. */
     readonly workers: number;
-    /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
+    /** The URL of the database. If it is `undefined`, the embedded PostgreSQL in `dataDir` is used. */
     readonly databaseUrl: string | undefined;
-    /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
+    /** The URL of PostgreSQL itself, if `databaseUrl` is that of a connection pooler. */
     readonly databaseDirectUrl: string | undefined;
     readonly databasePoolSize: number;
-    /** Whether to start although a newer version has migrated the database. */
+    /** Whether the server starts even if a newer version has migrated the database. */
     readonly acceptsNewerDatabase: boolean;
     readonly dataDir: string;
-    /** Encrypts secrets in the database. The key in a file in `dataDir` is used if it is omitted. */
+    /** The keys that encrypt secrets in the database. If it is `undefined`, the key in a file in `dataDir` is used. */
     readonly keyring: Keyring | undefined;
     readonly requestLimits: RequestLimits;
-    /** Size of the response cache. */
+    /** The maximum size of the response cache. */
     readonly responseCacheBytes: number;
-    /** Response validation; null disables it. */
+    /** How responses are validated; `null` if they are not. */
     readonly responseCheck: ResponseCheck | null;
-    /** How long the events of the feed are kept. */
+    /** The number of days for which the events of the feed are kept. */
     readonly eventRetentionDays: number;
     readonly webhooks: WebhookTargets;
-    /** How long the server accepts new connections after a signal to stop, while /readyz returns 503. */
+    /** How long the server accepts new connections after a signal to stop. Meanwhile, /readyz returns 503. */
     readonly drainSeconds: number;
     readonly logLevel: (typeof LOG_LEVELS)[number];
     readonly nodeEnv: (typeof NODE_ENVS)[number];
     readonly environment: Environment;
-    /** Origin of the dashboard, such as https://charter.example.org. The one that the browser called is used if it is omitted. */
+    /**
+     * The origin of the dashboard, such as https://charter.example.org. If it is `undefined`, it is the origin that the browser
+     * requested.
+     */
     readonly publicUrl: string | undefined;
-    /** Proxies whose X-Forwarded-For and -Proto are trusted: addresses, subnets, "loopback", "linklocal", "uniquelocal". */
+    /**
+     * The proxies whose headers X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, subnets, "loopback", "linklocal",
+     * "uniquelocal".
+     */
     readonly trustedProxies: readonly string[];
     /** The public keys with which a secret scanner signs its reports of leaked keys. */
     readonly scannerKeys: ScannerKeys;
   };
 
-/** The name of a file or folder may end with a line break. */
+/** The variables whose values are not trimmed, because the name of a file or folder may end with a line break. */
 const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
 
-/** Reads and validates the environment variables; an empty one counts as unset. Throws a StartUpError for an invalid one. */
+/**
+ * Reads and validates the environment variables. An empty variable is treated as unset. Throws a StartUpError if a value is
+ * invalid.
+ */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   // Files of variables and secrets often end with a line break, which then becomes part of the value.
   const variable: Variable = (name) =>
@@ -111,7 +120,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', variable('EVENT_RETENTION_DAYS'), {
       fallback: 30,
-      // The last attempt of a webhook comes up to 31 hours after its event.
+      // The last attempt of a webhook can be 31 hours after its event, so events must be kept for at least two days.
       min: 2,
       max: 365,
     }),
@@ -154,7 +163,10 @@ function readRate(name: string, text: string | undefined, fallback: number): num
 
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
-/** In development, broken responses are reported but sent, so that a demonstration behaves as production does. */
+/**
+ * Reads how responses are validated. In development, responses that break the contract are reported but sent, so that a
+ * demonstration behaves as in production.
+ */
 function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
   const mode = readOneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
@@ -170,7 +182,10 @@ function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseC
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Express refuses a subnet of all addresses: every client could then choose its own address. */
+/**
+ * Reads the list of trusted proxies. Express refuses a subnet that contains all addresses, because every client could then choose
+ * its own address.
+ */
 function readTrustedProxies(text: string | undefined): string[] {
   const given = readNetworks('TRUSTED_PROXIES', text, PROXY_NAMES);
   if (!given.some((each) => (canonicalNetwork(each) ?? each).endsWith('/0'))) return given;
@@ -188,12 +203,12 @@ function readScannerKeys(text: string | undefined): ScannerKeys {
   );
 }
 
-// The variables of metrics and traces.
+// The environment variables for metrics and traces.
 
 export type ObservabilityConfig = {
-  /** Where the metrics are served; port 0 stands for any free port. If it is `null`, nothing is measured. */
+  /** The address where the metrics are served; port 0 for any free port. If it is `null`, nothing is measured. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Where traces are exported to, and which; see TracesOptions. If it is `null`, nothing is traced. */
+  /** Where traces are exported, and which requests are traced (see TracesOptions). If it is `null`, nothing is traced. */
   readonly traces: {
     readonly endpoint: string;
     readonly serviceName: string;
@@ -214,7 +229,10 @@ function readObservabilityConfig(variable: Variable): ObservabilityConfig {
   };
 }
 
-/** Metrics are off by default: processes that share a machine cannot share a port, and nobody expects a second one to be open. */
+/**
+ * Reads where the metrics are served. They are off by default, because processes on one machine cannot share a port, and nobody
+ * expects a second open port.
+ */
 function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>): ObservabilityConfig['metrics'] {
   if (port !== undefined)
     return { host: host ?? '127.0.0.1', port: readInteger('METRICS_PORT', port, { fallback: 0, min: 0, max: 65535 }) };
@@ -227,7 +245,10 @@ function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>
 
 type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
 
-/** Traces are off by default: nothing leaves the machine. The variables are OpenTelemetry's own, which other programs read, too. */
+/**
+ * Reads where traces are exported. They are off by default, so that nothing leaves the machine. The variables are those of
+ * OpenTelemetry, which other programs read, too.
+ */
 function readTraces({
   endpoint,
   serviceName,
@@ -235,7 +256,7 @@ function readTraces({
   ratio,
 }: Record<TraceVariable, string | undefined>): ObservabilityConfig['traces'] {
   if (endpoint === undefined) return null;
-  // The message omits the value, which may contain a password.
+  // The message does not contain the value, which may contain a password.
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new StartUpError(
       'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
@@ -250,12 +271,12 @@ function readTraces({
   };
 }
 
-// The variables by which people and the installation reach each other.
+// The environment variables by which people and the installation reach each other.
 
 export type ContactConfig = {
-  /** Where people get support: a URL of a web page, or a mailto URL. `undefined` if the installation names none. */
+  /** A web page or a mailto URL where people get support; `undefined` if the installation has none. */
   readonly supportUrl: string | undefined;
-  /** If it is `null`, no mail is sent, and a link is shown to the user who made it. */
+  /** The mail server and the sender. If it is `null`, no mail is sent, and a link is shown to the user who created it. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 
@@ -290,7 +311,7 @@ function readMail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | u
       'Set both SMTP_URL and MAIL_FROM, or neither.',
     );
   }
-  // The message omits the value, which may contain a password.
+  // The message does not contain the value, which may contain a password.
   if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '') {
     throw new StartUpError(
       'SMTP_URL is not an SMTP URL.',
@@ -300,7 +321,7 @@ function readMail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | u
   if (!MAIL_FROM.test(mailFrom)) {
     throw invalidError('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
   }
-  // Links must not take their host from the request: an attacker could choose it.
+  // The host name in links must not come from the request, because an attacker could choose it.
   if (given.publicUrl === undefined) {
     throw new StartUpError(
       'Mail is configured, but PUBLIC_URL is missing.',
@@ -320,7 +341,7 @@ type Checked = CellConfig & {
   readonly trustedProxies: readonly string[];
 };
 
-/** Throws a StartUpError for variables that are valid, but not together. */
+/** Throws a StartUpError if the variables are valid separately, but not together. */
 function requireConsistency(config: Checked): void {
   requirePublicUrl(config);
   requireKeyring(config);
@@ -331,9 +352,9 @@ function requireConsistency(config: Checked): void {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
 /**
- * For users on other machines, a proxy terminates HTTPS, and without PUBLIC_URL nothing reliable tells the server so: cookies
- * would not be Secure, and the curl command beside a new key would send it over http. On loopback without a proxy, which may be
- * a trial, the server only warns.
+ * Requires PUBLIC_URL if users on other machines may use the server. HTTPS then ends at a proxy, and the server can know that
+ * only from PUBLIC_URL. Without it, cookies would not be Secure, and the curl command beside a new key would send the key over
+ * http. On loopback without a proxy, which may be a trial, the server only warns.
  */
 function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Checked): void {
   const isLoopback = LOOPBACK.test(host);
@@ -346,8 +367,9 @@ function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Checked)
 }
 
 /**
- * Several processes, on any machine, share an external database, so a key that one of them made for itself would lock out the
- * others. In development, which is one machine, the key is in a file, as with the embedded PostgreSQL.
+ * Requires ENCRYPTION_KEY in production with an external database. Several processes on several machines may share that database,
+ * and a key that one of them created for itself would lock out the others. In development, the key is in a file, as it is with
+ * the embedded PostgreSQL.
  */
 function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Checked): void {
   if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;

@@ -14,11 +14,11 @@ import {
 import type { UnreadableRequest } from './domain/request.ts';
 
 export type Connections = {
-  /** From now on, each connection is closed after its next response, which says so with `Connection: close`. */
+  /** Makes the next response of each connection its last one, with the header `Connection: close`. */
   drain(): void;
-  /** Closes the connections without a request. To be called repeatedly after `drain`, because others become idle. */
+  /** Closes the connections that have no request. Call it repeatedly after `drain`, because more connections become idle. */
   closeIdle(): void;
-  /** Closes all connections at once, whatever is in progress on them. */
+  /** Closes all connections immediately, even if requests are in progress. */
   destroy(): void;
   /** Resolves when no connection is open. */
   allClosed(): Promise<void>;
@@ -27,17 +27,17 @@ export type Connections = {
 export type ConnectionsOptions = {
   readonly app: RequestListener;
   readonly limits: TimeLimits;
-  /** A connection whose client does not read a response for this time, or a sixth more, is closed. */
+  /** The time after which a connection is closed if its client does not read a response. It can take a sixth longer. */
   readonly stalledSeconds: number;
-  /** The headers by name that are sent with the responses to unreadable requests. */
+  /** The headers, by name, of responses to unreadable requests. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** How many times within `stalledSeconds` the connections are checked for clients that do not read. */
+/** How often within `stalledSeconds` the connections are checked for clients that do not read. */
 const CHECKS_PER_STALL = 6;
 
-/** Passes the requests of all connections to the app, answers unreadable ones, and closes connections without a reset. */
+/** Passes the requests of all connections to the app, answers unreadable requests, and closes connections without a reset. */
 export function serveConnections(
   server: Server,
   { app, stalledSeconds, ...refusing }: ConnectionsOptions,
@@ -56,21 +56,21 @@ export function serveConnections(
   });
   const serve: RequestListener = (req, res) => connections.get(req.socket)?.receive(req, res, { isDraining });
   server.on('request', serve);
-  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default Node responds with 417.
+  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default, Node responds with 417.
   server.on('checkExpectation', serve);
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) socket.destroy();
     else connection.refuse(error);
   });
-  // Without a listener, Node closes the connection in silence.
+  // Without a listener for CONNECT requests, Node closes the connection without a response.
   server.on('connect', (_req, socket) => connections.get(socket)?.refuseConnect());
   const stalledMs = stalledSeconds * 1000;
-  // server.timeout would start a timer for each request, which takes one per cent of the time of a cached response.
+  // server.timeout would start a timer for each request, which takes 1% of the time of a cached response.
   const checks = setInterval(() => {
     for (const connection of connections.values()) connection.watchIfUnread(stalledMs);
   }, stalledMs / CHECKS_PER_STALL).unref();
-  // A client may close its sending side and wait for its responses. By default Node closes the connection at once.
+  // A client may close its sending side and wait for its responses. By default, Node closes the connection then.
   Object.assign(server, { httpAllowHalfOpen: true });
   return {
     drain() {
@@ -90,53 +90,59 @@ export function serveConnections(
   };
 }
 
-/** How long a connection is read after its last response, unless the client closes it first. */
+/** How long the server reads from a connection after the last response, unless the client closes the connection first. */
 export const LINGER_MS = 2000;
-/** How long a client that has closed its sending side may wait: it may as well have gone, which looks the same. */
+/** How long a client that has closed its sending side may wait. It may also be gone, which looks the same. */
 const HALF_CLOSED_MS = 10_000;
-/** Requests after the last one that a connection serves. They are read and dropped, which takes memory for each of them. */
+/** The most requests on a connection after the last one that it serves. They are read and dropped, and each takes memory. */
 const MAX_IGNORED_REQUESTS = 100;
 /**
- * Requests of one connection that are processed at the same time. Few clients send a request before they have the previous
- * response, and without a limit, one connection could take as much as a thousand.
+ * The most requests of one connection that are processed at the same time. Few clients send a request before they have the
+ * previous response, but without a limit one connection could use as many resources as a thousand.
  */
 const MAX_CONCURRENT_REQUESTS = 4;
 
-/** How a connection answers what it refuses. */
+/** How a connection answers the requests that it refuses. */
 export type Refusing = Omit<RefusalOptions, 'isBody'> & {
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** A CONNECT has no path whose methods could be listed, so these are the methods of the API. */
+/** The refusal of a CONNECT request. The request has no path, so the methods are those of the whole API. */
 const CONNECT_REFUSED = new HttpError('method_not_allowed', 'CONNECT is not allowed: Charter is not a proxy.', {
   Allow: 'GET, HEAD, POST, PATCH, DELETE',
 });
 
-/** Answers the requests of one connection in their order, refuses what is not readable, and closes the connection without a reset. */
+/** Answers the requests of one connection in order, refuses what is not valid HTTP, and closes the connection without a reset. */
 export class Connection {
   readonly #socket: Socket;
   readonly #app: RequestListener;
   readonly #refusing: Refusing;
-  /** The responses in the order of their requests, in which they are sent. Sent ones are removed when a request arrives. */
+  /** The responses, in the order of their requests. Those that were sent are removed when a request arrives. */
   readonly #responses: ServerResponse[] = [];
-  /** The last of these responses: their requests are not processed yet. While there are any, the connection is not read. */
+  /**
+   * The last of these responses, whose requests are not processed yet. While there are any, nothing is read from the connection.
+   */
   readonly #waiting: ServerResponse[] = [];
-  /** The last response has been chosen: a client must not expect a response to any later request. */
+  /** Whether a response has been chosen as the last one. Later requests get no response. */
   #isLastChosen = false;
   #isClosing = false;
-  /** Input has been refused: the connection ends with that response. */
+  /** Whether input has been refused. The connection is closed after that response. */
   #hasRefused = false;
-  /** The body of the refused request must not be read. */
+  /** Whether reading is stopped, because the body of the refused request must not be read. */
   #isHeld = false;
   #ignoredRequests = 0;
-  /** Bytes received at the last check of a shutdown. If there are more while no response is pending, a request is arriving. */
+  /**
+   * The number of bytes received at the last check during a shutdown. If more have arrived and no response is pending, a request
+   * is arriving.
+   */
   #knownBytes = 0;
 
   constructor(socket: Socket, app: RequestListener, refusing: Refusing) {
     this.#socket = socket;
     this.#app = app;
     this.#refusing = refusing;
-    // Node calls it after a response with `Connection: close`. Its own version would reset the connection if more data arrived.
+    // Node calls this method after a response with `Connection: close`. Node's own version would reset the connection if more
+    // data arrived.
     socket.destroySoon = () => this.#close();
     socket.once('end', () => {
       if (this.#pending().length === 0) return;
@@ -146,7 +152,7 @@ export class Connection {
   }
 
   receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
-    // The request comes after the last one that this connection serves, and must not be processed.
+    // This request comes after the last one that the connection serves, so it must not be processed.
     if (this.#isLastChosen) return void this.#ignore(req);
     this.#removeSent();
     this.#responses.push(res);
@@ -157,7 +163,7 @@ export class Connection {
     else this.#app(req, res);
   }
 
-  /** Forgets the requests that wait: their client has gone, or must not expect a response. */
+  /** Forgets the waiting requests, because their client is gone, or must not expect a response. */
   drop(): void {
     this.#waiting.length = 0;
     this.#socket.off('resume', this.#pause);
@@ -165,14 +171,14 @@ export class Connection {
 
   drain(): void {
     this.#closeAfterLast();
-    // Before the first request, all bytes belong to one that is arriving.
+    // Before the first request ends, all bytes belong to the request that is arriving.
     if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
   }
 
-  /** If the client has not read all that was sent, the connection ends unless it reads some within this time. */
+  /** Closes the connection unless the client, if it has not read all data that were sent, reads some within this time. */
   watchIfUnread(stalledMs: number): void {
     const { writableLength, timeout } = this.#socket;
-    // A second call would start the time again.
+    // A second call would restart the timeout.
     if (writableLength > 0 && timeout !== stalledMs) this.#socket.setTimeout(stalledMs);
   }
 
@@ -183,9 +189,9 @@ export class Connection {
   }
 
   /**
-   * Answers input that is not readable HTTP with the contract's exception, and closes the connection: such input reaches no
-   * middleware, and Node's own response is not in the contract. The responses to earlier requests of the connection are sent
-   * first, in full, because the client would take this one for theirs.
+   * Answers input that is not valid HTTP, then closes the connection. The response is the error that the contract defines: such
+   * input reaches no middleware, and Node's default response is not in the contract. Responses to earlier requests are sent
+   * first, because the client would otherwise match this one to an earlier request.
    */
   refuse(error: ParseError | HttpError): void {
     if (error.code === 'ECONNRESET' || !this.#socket.writable) return void this.#socket.destroy();
@@ -194,11 +200,11 @@ export class Connection {
     this.#hasRefused = true;
     const last = this.#responses.at(-1);
     const unread = last?.req.complete === false ? last : undefined;
-    // If the rest of the body arrived, the request would be carried out although it is refused.
+    // If the rest of the body arrived, the request would be processed although it has been refused.
     if (unread !== undefined) this.#stopReading(unread);
     const answer = () => {
       if (this.#isClosing || this.#socket.destroyed) return;
-      // The response to a request may have been sent before its body has arrived. There must be no second one.
+      // If the response to the request was already sent, before its body had arrived, there must not be a second one.
       if (unread?.headersSent) return void this.#close();
       const refusal = refusalOf(error, { ...this.#refusing, isBody: unread !== undefined });
       this.#refusing.onUnreadable(refusal.unreadable);
@@ -211,12 +217,12 @@ export class Connection {
   }
 
   refuseConnect(): void {
-    // Node has removed its own listener, and an error without one would end the process. The socket is destroyed by then.
+    // Node has removed its own listener, and an error without a listener would end the process. The socket is destroyed then.
     this.#socket.on('error', () => {});
     this.refuse(CONNECT_REFUSED);
   }
 
-  /** Answers a request whose head Node's parser accepts and Charter does not. Node keeps the order of the responses. */
+  /** Answers a request whose head is valid for Node's parser, but not for Charter. Node keeps the order of the responses. */
   #refuseHead(res: ServerResponse, flaw: HttpError): void {
     const { unreadable, headers, body } = refusalOf(flaw, { ...this.#refusing, isBody: false });
     this.#refusing.onUnreadable(unreadable);
@@ -233,7 +239,7 @@ export class Connection {
     this.#pause();
   }
 
-  /** Forgets the responses that were sent. Otherwise one connection could fill the memory. */
+  /** Forgets the responses that were sent. Otherwise, one connection could fill the memory. */
   #removeSent(): void {
     while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
   }
@@ -270,13 +276,16 @@ export class Connection {
     return this.#responses.filter(({ writableFinished }) => !writableFinished);
   }
 
-  /** After the last pending response: the requests before it are being processed, and their responses must be sent, too. */
+  /**
+   * Closes the connection after the last pending response, because earlier requests are being processed and their responses must
+   * be sent.
+   */
   #closeAfterLast(): void {
     const last = this.#pending().at(-1);
     if (last !== undefined && !last.headersSent) this.#closeAfter(last);
   }
 
-  /** RFC 9112 section 9.6: no request after the one with this response is processed. */
+  /** Makes this response the last one: later requests are not processed (RFC 9112 section 9.6). */
   #closeAfter(response: ServerResponse): void {
     response.setHeader('Connection', 'close');
     this.#isLastChosen = true;
@@ -289,8 +298,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection in stages (RFC 9112 section 9.6): first the sending side, then the rest once the client has closed
-   * its own. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
+   * Closes the connection in two stages (RFC 9112 section 9.6): first the sending side, and the rest once the client has closed
+   * its sending side. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
    */
   #close(text = ''): void {
     if (this.#isClosing || this.#socket.destroyed) return;

@@ -4,11 +4,11 @@ import { StartUpError } from './domain/errors.ts';
 
 export type ListenAddress = {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** The port; 0 for any free port. */
   readonly port: number;
 };
 
-/** The names of the variables that an operator changes if the address cannot be used. */
+/** The names of the variables that an operator must change if the address cannot be used. */
 type Variables = { readonly host: string; readonly port: string };
 
 /** Makes the server listen and returns its URL. Throws a StartUpError if the address cannot be used. */
@@ -27,12 +27,12 @@ export async function listenOn(server: Server, address: ListenAddress, variables
   return `http://${urlHost}:${addressOf(server).port}`;
 }
 
-/** The limit keeps clients that connect without a pause from keeping the listener open. */
+/** The most turns of the event loop. Without a limit, clients that connect all the time would keep the listener open. */
 const MAX_TURNS = 1000;
 
 /**
- * Closes the listener, but not the connections. Closing it resets the connections that wait in the backlog, so it first accepts
- * those. Node accepts one connection in each turn of the event loop.
+ * Closes the listener, but not the connections. A listener that closes resets the connections in its backlog, so they are
+ * accepted first. Node accepts one connection in each turn of the event loop.
  */
 export async function stopListening(server: Server): Promise<void> {
   let isBacklogEmpty = false;
@@ -40,14 +40,14 @@ export async function stopListening(server: Server): Promise<void> {
     isBacklogEmpty = false;
   };
   server.on('connection', onConnection);
-  // The present turn may be past its look at the listener, as after a signal.
+  // The current turn of the event loop may already have checked the listener, for example after a signal.
   await nextTurn();
   for (let turn = 0; turn < MAX_TURNS && !isBacklogEmpty; turn += 1) {
     isBacklogEmpty = true;
     await nextTurn();
   }
   server.off('connection', onConnection);
-  // The close() of node:http would also close the idle connections, with a reset if a request is arriving.
+  // The close method of node:http would also close idle connections, and reset those on which a request is arriving.
   Server.prototype.close.call(server);
 }
 
@@ -68,7 +68,7 @@ function unableToListen(error: NodeJS.ErrnoException, { host, port }: ListenAddr
     case 'EACCES':
       return refusal(`This user may not listen on port ${port}.`, `Set ${variables.port} to a port above 1023.`);
     case 'EADDRNOTAVAIL':
-    // A family of addresses that the machine does not have, and a link-local address without its zone.
+    // The machine does not support this address family, or a link-local address lacks its zone.
     case 'EAFNOSUPPORT':
     case 'EINVAL':
     case 'ENOTFOUND':

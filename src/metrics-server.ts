@@ -6,14 +6,14 @@ import { CONTENT_TYPE, formatSnapshots, type Snapshot } from './observability/me
 export type MetricsServer = { close(): Promise<void> };
 
 export type MetricsServerOptions = {
-  /** The metrics of each process. */
+  /** Returns the metrics of each process. */
   readonly read: () => Promise<readonly Snapshot[]>;
   readonly logger: Logger;
 };
 
 /**
- * Serves the metrics at /metrics, on an address of their own: they show how busy an installation is, and the public port is
- * open to everyone.
+ * Serves the metrics at /metrics, on a separate address, because they show how busy an installation is, and the public port is
+ * open to everybody.
  */
 export async function startMetricsServer(
   address: ListenAddress,

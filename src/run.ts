@@ -27,31 +27,36 @@ import type { Database } from './store/sql/database.ts';
 import { traceStatements } from './store/sql/trace-statements.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
-/** How long idle connections are kept during a shutdown, so that a client that uses one gets its response. */
+/** How long idle connections are kept open during a shutdown, so that a client that uses one of them gets its response. */
 export const SHUTDOWN_IDLE_SECONDS = 1;
-/** The requests that waited for the start come first, and a process that ends sooner prepares nothing. */
+/**
+ * The delay before background preparation starts, so that requests that waited for the start come first. A process that ends
+ * sooner prepares nothing.
+ */
 const PREPARE_AFTER_MS = 5000;
-/** The time for what follows the last response of a shutdown: last uses of keys, mails, the database. */
+/**
+ * The time limit of what follows the last response of a shutdown: writing the uses of keys, sending mails, closing the database.
+ */
 const LEAVE_SECONDS = 60;
 /** How much longer the shutdown of the supervisor may take than that of its workers. */
 const SUPERVISOR_SECONDS = 10;
 
 /** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
 export async function run(): Promise<void> {
-  // Signals are watched first, so that one during the start leaves no PostgreSQL running.
+  // Signals are handled first, so that one during the start does not leave PostgreSQL running.
   const worker = readWorker(process.argv.slice(2));
   const shutdown = watchForShutdown(worker?.stopRequested);
   try {
     await startAndServe(shutdown, worker);
   } catch (error) {
     if (!(error instanceof StartUpError)) throw error;
-    // Ctrl-C in a terminal also interrupts initdb; the failure that follows needs no message.
+    // Ctrl-C in a terminal also interrupts initdb. The failure that follows needs no message.
     if (!shutdown.isRequested()) {
       process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
       process.exitCode = 1;
     }
   } finally {
-    // The IPC channel to the parent would keep this process alive.
+    // An open IPC channel to the parent would keep this process alive.
     process.channel?.unref();
   }
 }
@@ -88,8 +93,8 @@ describes it.
 `;
 
 /**
- * An error that nothing has caught leaves the process in an undefined state, as Node's documentation says, so it shuts down as
- * on SIGTERM and exits with status 1. A supervisor then starts a new process. Later errors change nothing.
+ * Shuts down as on SIGTERM, with the exit code 1, after an uncaught error, because Node's documentation says that the process is
+ * then in an undefined state. A supervisor starts a new process. Later errors change nothing.
  */
 function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
   let isStopping = false;
@@ -104,7 +109,10 @@ function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
   });
 }
 
-/** Warns about a wrong line, which does not prevent the start: it concerns a few people, who then choose their cell. */
+/**
+ * Warns about an invalid line of the domain map. It does not prevent the start, because it concerns only a few people, who then
+ * choose their cell themselves.
+ */
 async function warnAboutDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
   if (domainsFile === undefined) return;
   const { problem } = await readDomainMap({ domainsFile, cells }).catch(({ message }: Error) => {
@@ -118,7 +126,7 @@ async function warnAboutDomainMap({ cellDomainsFile: domainsFile, cells }: Confi
 
 type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
 
-/** Loads the metrics only if they are wanted. The supervisor serves those of a worker. */
+/** Starts the metrics, and loads their code only if they are configured. The supervisor serves the metrics of workers. */
 async function startMetrics(
   { metrics: address }: Config,
   { logger, worker }: { readonly logger: Logger; readonly worker: Worker | null },
@@ -136,7 +144,7 @@ async function startMetrics(
   return { metrics, close };
 }
 
-/** Loads OpenTelemetry only if traces are wanted. Each worker exports its own. */
+/** Starts tracing, and loads OpenTelemetry only if traces are configured. Each worker exports its own traces. */
 async function startTracing({ traces }: Config, logger: Logger): Promise<Traces | null> {
   if (traces === null) return null;
   const { startTraces } = await import('./observability/open-telemetry.ts');
@@ -146,7 +154,7 @@ async function startTracing({ traces }: Config, logger: Logger): Promise<Traces 
 type Running = {
   readonly config: Config;
   readonly shutdown: Shutdown;
-  /** `null` if this is the only process of the server. */
+  /** The connection to the supervisor; `null` if this is the only process of the server. */
   readonly worker: Worker | null;
   readonly observers: Observers;
 };
@@ -213,7 +221,7 @@ async function serve(
   if (worker === null) logger.info({ url: server.url, environment, version: RELEASE_VERSION }, 'Charter is listening');
   else worker.reportReady();
   const preparing = setTimeout(() => void app.prepare(server.url), PREPARE_AFTER_MS);
-  // A failed welcome must not stop the server.
+  // A failure of the welcome message must not stop the server.
   const welcome = !speaksForAll
     ? undefined
     : demonstration
@@ -232,7 +240,7 @@ async function serve(
   await stopped;
 }
 
-/** Counts the rows of a cell that has metrics, in one of its workers. */
+/** Counts the rows of the cell for the metrics, in one of the workers. */
 function measureCell(
   { cell: name }: Config,
   { db, logger, metrics, worker }: { db: Database; worker: Worker | null } & Pick<Observers, 'logger' | 'metrics'>,
@@ -243,7 +251,7 @@ function measureCell(
   return count;
 }
 
-/** Ends the process if its shutdown takes longer, because something that it waits for never happens. */
+/** Ends the process if its shutdown takes longer, because it waits for something that never happens. */
 async function limitShutdown({ reason }: Shutdown, seconds: number): Promise<void> {
   await reason;
   setTimeout(() => process.exit(1), seconds * 1000).unref();

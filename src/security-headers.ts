@@ -2,17 +2,17 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
-/** Sets the security headers of a web page. The page may replace one of them afterwards. */
+/** Sets the security headers of a web page, which may override some of them afterwards. */
 export type SetPageHeaders = (res: ServerResponse) => void;
 
-/** Whether people reach Charter by HTTPS. It is `false` if `publicUrl` is not known. */
+/** Returns whether people reach Charter by HTTPS; `false` if `publicUrl` is unknown. */
 export function isHttps(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith('https://') ?? false;
 }
 
 /**
- * Returns a function that sets the headers of everything outside the API. With an https `publicUrl`, browsers are told to use
- * only HTTPS (RFC 6797).
+ * Returns a function that sets the security headers of everything except the API. If `publicUrl` has the scheme https, browsers
+ * are told to use HTTPS only (RFC 6797).
  */
 export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeaders {
   const setHeaders = helmet({
@@ -31,7 +31,7 @@ export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeade
     },
     // With "no-referrer", browsers would send "Origin: null" with the dashboard's own forms.
     referrerPolicy: { policy: 'same-origin' },
-    // Subdomains are left out: they may be other servers of the operator.
+    // Subdomains are not included, because they may be other servers of the operator.
     strictTransportSecurity: isHttps(publicUrl) && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
@@ -39,8 +39,8 @@ export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeade
 }
 
 /**
- * The page headers that concern an API, by name: X-Content-Type-Options and, with HTTPS, Strict-Transport-Security. They are
- * the same for every response, so the API computes them once.
+ * Returns those of the security headers that an API needs, by name: X-Content-Type-Options and, with HTTPS,
+ * Strict-Transport-Security. They are the same for every response, so the API computes them once.
  */
 export function apiSecurityHeaders(publicUrl?: string): Readonly<Record<string, string>> {
   const page = new ServerResponse(new IncomingMessage(new Socket()));

@@ -10,39 +10,42 @@ import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
 export const STALLED_SECONDS = 60;
-/** How many times the connections are checked within the limit for headers. */
+/** How often the connections are checked within the time limit for headers. */
 const CHECKS_PER_LIMIT = 5;
-/** The longest time from the end of the listener to the end of all connections. */
+/** The longest time from the closing of the listener to the closing of all connections. */
 export const STOP_SECONDS = 25;
 const CLOSE_IDLE_MS = 50;
 
 export type StopOptions = {
-  /** How long new connections are accepted, as load balancers need it; 0 by default. */
+  /** How long new connections are accepted, because load balancers need time to notice; 0 if it is omitted. */
   readonly drainSeconds?: number;
-  /** How long idle connections are kept after that, so that a client that uses one gets its response; 0 by default. */
+  /** How long idle connections are kept open after that, so that a client that uses one gets its response; 0 if it is omitted. */
   readonly idleSeconds?: number;
 };
 
 export type Listening = {
   readonly url: string;
   /**
-   * Graceful shutdown: accepts connections for `drainSeconds`, in which every response says `Connection: close`. Then accepts no
-   * new connection, waits at most 25 seconds for the requests in progress, and closes all connections.
+   * Shuts down gracefully. Accepts connections for `drainSeconds`, during which every response has `Connection: close`. Then
+   * accepts no more connections, waits at most 25 seconds for the requests in progress, and closes all connections.
    */
   stop(options?: StopOptions): Promise<void>;
 };
 
 export type Abortable = {
-  /** Ends the server at once, without waiting for any client. */
+  /** Stops the server immediately, without waiting for clients. */
   abort(): Promise<void>;
 };
 
 export type ServeOptions = {
-  /** The URL under which people reach the server; with https, responses to unreadable requests have Strict-Transport-Security, too. */
+  /**
+   * The URL by which people reach the server. If its scheme is https, responses to unreadable requests have
+   * Strict-Transport-Security, too.
+   */
   publicUrl?: string | undefined;
-  /** The time limits of requests: 10 and 30 seconds by default. */
+  /** The time limits of requests; 10 seconds for headers and 30 for the whole request if they are omitted. */
   limits?: TimeLimits | undefined;
-  /** A connection is closed whose client does not read a response for this time; 60 by default. */
+  /** The time after which a connection is closed if its client does not read a response; 60 if it is omitted. */
   stalledSeconds?: number | undefined;
   onUnreadable?: (seen: UnreadableRequest) => void;
 };
@@ -69,7 +72,7 @@ export async function listen(
         await delay(drainSeconds * 1000);
       }
       await stopListening(server);
-      // A client connects anew after Connection: close, so without a drain time, the listener has to be closed by then.
+      // After `Connection: close`, clients connect again. Without a drain time, the listener must therefore be closed by then.
       connections.drain();
       await finish(server, connections, idleSeconds);
     },
@@ -82,20 +85,20 @@ export async function listen(
   };
 }
 
-/** Connections that another process accepts. */
+/** The connections that another process accepts and hands over. */
 export type HandedConnections = {
   onConnection(serve: (socket: Socket) => void): void;
-  /** Asks that process to hand no more of them over. Resolves when there will be no more. */
+  /** Asks that process to hand over no more connections. Resolves when there will be no more. */
   end(): Promise<void>;
 };
 
-/** Serves connections that another process accepts, which decides how long it does so during a shutdown. */
+/** Serves connections that another process accepts. That process decides how long it accepts connections during a shutdown. */
 export function serveHanded(
   app: RequestListener,
   { handed, ...options }: ServeOptions & { handed: HandedConnections },
 ): Pick<Listening, 'stop'> {
   const { server, connections } = createHttpServer(app, options);
-  // Starts Node's check for time-outs, which otherwise starts with the listener.
+  // Starts Node's check for timeouts, which otherwise starts with the listener.
   server.emit('listening');
   handed.onConnection((socket) => server.emit('connection', socket));
   return {
@@ -111,8 +114,8 @@ function createHttpServer(
   app: RequestListener,
   { publicUrl, limits = LIMITS, stalledSeconds = STALLED_SECONDS, onUnreadable = () => {} }: ServeOptions,
 ): { server: Server; connections: Connections } {
-  // A missing Host gets a response of the contract. With optimizeEmptyRequests, a request without a body emits no 'end' event,
-  // which makes a cached response a tenth cheaper.
+  // A request without a Host header gets a response of the contract, not Node's. With optimizeEmptyRequests, a request without a
+  // body emits no 'end' event, which makes a cached response 10% cheaper.
   const server = createServer({
     requestTimeout: limits.requestSeconds * 1000,
     headersTimeout: limits.headersSeconds * 1000,
@@ -121,7 +124,7 @@ function createHttpServer(
     optimizeEmptyRequests: true,
     maxHeaderSize: MAX_PARSED_HEAD_BYTES,
   });
-  // Node would drop headers after these without a word. Their size limits their number.
+  // By default, Node silently drops all headers above a maximum number. The limit of their total size is enough.
   server.maxHeadersCount = 0;
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, stalledSeconds, securityHeaders, onUnreadable });
@@ -135,14 +138,14 @@ async function finish(server: Server, connections: Connections, idleSeconds: num
   await connections.allClosed();
   clearInterval(closeIdle);
   clearTimeout(deadline);
-  // The close() of node:http comes last, because it stops the check for time-outs.
+  // The close method of node:http is called last, because it stops the check for timeouts.
   server.close();
 }
 
-/** Closes idle connections again and again, because others become idle after the response that was being sent. */
+/** Closes idle connections repeatedly, because connections become idle after a response was sent. */
 function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeout {
   const closeIdle = () => {
-    // The requests that have arrived in the meantime are read first.
+    // Requests that have arrived meanwhile are read first.
     if (performance.now() >= startAt) setImmediate(() => connections.closeIdle());
   };
   closeIdle();

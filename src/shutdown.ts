@@ -1,20 +1,21 @@
 export type Shutdown = {
-  /** Resolves with the reason on the first signal or request, or when the parent process ends. Later signals change nothing. */
+  /** Resolves with the reason at the first signal or request, or when the parent process ends. Later signals are ignored. */
   readonly reason: Promise<string>;
   isRequested(): boolean;
-  /** Requests the shutdown from within. */
+  /** Requests the shutdown from within the process. */
   request(reason: string): void;
-  /** To be called when the server has started. Until then, a request to stop is acknowledged on standard error. */
+  /** Says that the server has started. Until then, a request to stop is acknowledged on standard error. */
   markStarted(): void;
 };
 
 /**
- * `requested` is the request of the process that started this one. Only that process then decides: a signal to all processes of
- * a terminal or a service must not end this one while it still gets connections. If it is omitted, a signal is a request.
+ * Watches for signals and requests to stop. `requested` is the request of the process that started this one. If it is given,
+ * signals are ignored: a signal to all processes of a terminal or service must not end this process while it still gets
+ * connections.
  */
 export function watchForShutdown(requested?: Promise<string>): Shutdown {
   let [isRequested, isStarting] = [false, true];
-  // After SIGHUP the terminal is gone. A write to it fails, and must not end the process.
+  // After SIGHUP, the terminal is gone. A failed write to it must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { promise: reason, resolve } = Promise.withResolvers<string>();
   const request = (why: string) => {

@@ -11,7 +11,7 @@ const WARN_MS = 60_000;
 export type AttempterOptions = {
   readonly logger: Logger;
   readonly sender: Sender;
-  /** The value of the header User-Agent, such as "Charter/1.4.0". */
+  /** The value of the User-Agent header, such as "Charter/1.4.0". */
   readonly userAgent: string;
   /** Records a span for each attempt; `null` if traces are off. */
   readonly tracing: Tracing | null;
@@ -28,7 +28,7 @@ export class Attempter {
     this.#options = options;
   }
 
-  /** `null` if there is no result; the delivery is then due again when the lease ends. */
+  /** Makes one attempt. Returns `null` if there is no result; the delivery is then due again when its lease ends. */
   async attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
     const { organizationId, endpointId, messageId, number, failures, url, body } = delivery;
     const at = new Date();
@@ -76,7 +76,7 @@ export class Attempter {
     }
   }
 
-  /** Logs a warning at most once a minute: each delivery of an endpoint may fail alike. */
+  /** Logs a warning at most once a minute, because all deliveries of an endpoint may fail in the same way. */
   #warn(error: unknown, { organizationId, endpointId }: EndpointKey): void {
     const now = performance.now();
     if (now - this.#warnedAt < WARN_MS) return;
@@ -85,7 +85,7 @@ export class Attempter {
     this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
   }
 
-  /** The secrets that sign, the current one first. Throws if this process lacks the encryption key of one of them. */
+  /** Returns the secrets that sign, the current one first. Throws if this process lacks the encryption key of one of them. */
   #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
     const endpoint = { organizationId, id: endpointId };
     const current = this.#keyring.decrypt(secret, placeOfWebhookSecret(endpoint));
@@ -97,8 +97,8 @@ export class Attempter {
 const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
 
 /**
- * The span has neither the URL nor the organization. No `traceparent` is sent: the receiver belongs to somebody else, who would
- * learn how this server numbers and samples its traces, and gain nothing.
+ * Returns the span of an attempt, which contains neither the URL nor the organization. No `traceparent` is sent, because it would
+ * only tell the receiver, a third party, how this server numbers and samples its traces.
  */
 function stepOf({ messageId, number }: ClaimedDelivery): SpanStart {
   return {
@@ -129,14 +129,14 @@ export function isSuccessful({ status }: Pick<AttemptResult, 'status'>): boolean
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** The waits after the first failure, the second and so on. The attempt after the last wait is the last one. */
+/** The waits after the first failure, the second failure and so on. The attempt after the last wait is the last attempt. */
 const WAITS_SECONDS = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
-/** A wait is longer by up to this share, so that the retries of many deliveries do not come at the same time. */
+/** The largest share by which a wait is extended at random, so that the retries of many deliveries are spread over time. */
 const JITTER = 0.1;
 
 /**
- * The wait before the next attempt in milliseconds, or null if there is none. `failures`: the number of failed attempts so far,
- * at least 1. `random`: 0 to 1.
+ * Returns the time in milliseconds until the next attempt, or `null` if there is none. `failures` is the number of failed
+ * attempts so far, at least 1. `random` is from 0 to 1.
  */
 export function retryMsAfter(failures: number, random: number): number | null {
   const seconds = WAITS_SECONDS[failures - 1];

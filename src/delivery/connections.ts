@@ -1,13 +1,13 @@
 import { isIP, type LookupFunction } from 'node:net';
 import type { ResolveName } from './resolve-name.ts';
 
-// Connections to hosts that organizations name, such as the receivers of webhooks and identity providers.
+// Connections to hosts that organizations choose, such as the receivers of webhooks and identity providers.
 
-/** These words are shown to the administrators of the organization. They name no address: names can be internal. */
+/** The message for the organization's administrators. It does not contain the address, because an address can be internal. */
 export const FORBIDDEN = 'Charter must not connect to the address of this host.';
 export const NO_RESPONSE = 'No response';
 
-/** Gives a connection only those addresses of a name that are not forbidden. */
+/** Returns a look-up function that gives a connection only those addresses of a host name that are not forbidden. */
 export function createCheckedLookup(resolve: ResolveName, isForbidden: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
@@ -50,22 +50,23 @@ const WORDS: Readonly<Record<string, string>> = {
   EPROTO: 'The host does not accept TLS connections.',
 };
 
-/** The codes of the operating system and of DNS, such as EACCES. The message of such an error names the address. */
+/** The codes of errors of the operating system and of DNS, such as EACCES. The messages of such errors contain the address. */
 const SYSTEM_CODE = /^E[A-Z0-9]+$/;
-/** The messages of OpenSSL begin with an address in the memory of this process. */
+/** The codes of errors of OpenSSL. Their messages begin with an address in the memory of this process. */
 const OPENSSL_CODE = /^ERR_SSL_/;
 
 type Failure = Pick<NodeJS.ErrnoException, 'code' | 'syscall' | 'message'>;
 
-/** Why there was no response, in 1 to 300 characters. */
+/** Returns why there was no response, in 1 to 300 characters. */
 export function describeFailure(failure: Failure): string {
-  // After a semicolon, Node gives advice to operators.
+  // The text after a semicolon is omitted, because there Node gives advice to operators.
   const [reason = ''] = wordsOf(failure).split('; ');
   return reason.replaceAll('\0', '').slice(0, MAX_CHARACTERS).toWellFormed() || UNKNOWN;
 }
 
 function wordsOf({ code = '', syscall = '', message }: Failure): string {
-  // DNS queries have the syscalls "queryA" and "queryAaaa". Their ECONNREFUSED is that of the name server, not of the host.
+  // DNS queries have the syscalls "queryA" and "queryAaaa". If they fail with ECONNREFUSED, the name server refused the
+  // connection, not the host.
   const isOfDns = syscall.startsWith('query');
   const words = isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code];
   if (words !== undefined) return words;

@@ -22,13 +22,16 @@ import {
 import { Attempter, type AttempterOptions, isSuccessful } from './attempt.ts';
 import { TIMEOUT_SECONDS } from './sender.ts';
 
-/** Poll interval while no delivery is due: half a second to a second, at random. */
+/** The minimum poll interval in milliseconds while no delivery is due. A random time of up to as much is added. */
 const POLL_MS = 500;
-/** The results of this time are written together. */
+/** The time in milliseconds during which results are collected, to be written together. */
 const GATHER_MS = 20;
 const ENDPOINTS_AT_ONCE = 200;
 const RESULTS_AT_ONCE = 200;
-/** An attempt begins at most 15 seconds after its claim, the statement timeout, and takes at most 15. */
+/**
+ * How long a claim lasts. An attempt begins at most 15 seconds after its claim (the statement timeout) and takes at most 15
+ * seconds; 5 seconds are a margin.
+ */
 const LEASE_SECONDS = 2 * TIMEOUT_SECONDS + 5;
 const REPORT_SECONDS = 60;
 /** How long a shutdown waits for attempts in progress, and for the database to take their results. */
@@ -36,21 +39,21 @@ const STOP_MS = 5000;
 const GONE = 410;
 
 export type DeliveryOptions = AttempterOptions & {
-  /** Tells the administrators that an endpoint was disabled. */
+  /** Sends the mail to administrators that an endpoint was disabled. */
   readonly outbox: Outbox;
   readonly publicUrl: string | undefined;
   readonly leaseSeconds?: number;
-  /** Interval of the lines in the log with numbers of deliveries; 60 by default. */
+  /** The interval in seconds at which the number of deliveries is logged; 60 if it is omitted. */
   readonly reportSeconds?: number;
   readonly measures?: DeliveryMeasures | undefined;
 };
 
 export type Deliveries = {
-  /** Begins no further attempt, waits at most five seconds for those in progress, and writes their results. */
+  /** Begins no more attempts, waits at most five seconds for those in progress, and writes their results. */
   stop(): Promise<void>;
 };
 
-/** Sends due webhook deliveries until it is stopped. It uses at most one connection to the database at a time. */
+/** Sends due webhook deliveries until it is stopped. Uses at most one database connection at a time. */
 export function startDeliveries(db: Database, options: DeliveryOptions): Deliveries {
   const dispatcher = new Dispatcher(db, options);
   const running = dispatcher.run();
@@ -69,9 +72,9 @@ class Dispatcher {
   readonly #attempts = new Set<Promise<void>>();
   /** The results that are not written yet. */
   #results: AttemptResult[] = [];
-  /** Endpoints to disable. Kept apart from the results that require it, which are written only once. */
+  /** The endpoints to disable. They are kept apart from the results that are the reason, because those are written only once. */
   readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
-  /** The last endpoint that had its turn. */
+  /** The endpoint that had the last turn. */
   #after: EndpointKey = FIRST_ENDPOINT;
   #isPaused = false;
   #isStopping = false;
@@ -97,7 +100,7 @@ class Dispatcher {
     this.#wake();
   }
 
-  /** Returns whether there may be more to do at once. */
+  /** Does everything that is due. Returns whether there may be more to do immediately. */
   async #turn(): Promise<boolean> {
     try {
       await this.#writeResults();
@@ -123,7 +126,7 @@ class Dispatcher {
     clearTimeout(timer);
   }
 
-  /** Returns the number of deliveries claimed. */
+  /** Claims deliveries, and returns their number. */
   async #claim(): Promise<number> {
     if (this.#limits.isFull) return 0;
     const pending = await listPendingEndpoints(this.#db, { after: this.#after, limit: ENDPOINTS_AT_ONCE });
@@ -132,7 +135,7 @@ class Dispatcher {
     const claimed = claims.length === 0 ? [] : await claimDeliveries(this.#db, claims, { leaseSeconds });
     const failing = new Set(pending.filter(({ isFailing }) => isFailing).map(({ endpointId }) => endpointId));
     for (const delivery of claimed) this.#start(delivery, failing.has(delivery.endpointId));
-    // If the places were not enough, the next endpoints in the order have them first.
+    // If there were too few free places, the endpoints that come next in the order are the first next time.
     const last = this.#limits.isFull ? claims.at(-1) : pending[ENDPOINTS_AT_ONCE - 1];
     this.#after = last ?? FIRST_ENDPOINT;
     return claimed.length;
@@ -152,7 +155,10 @@ class Dispatcher {
     this.#attempts.add(attempt);
   }
 
-  /** Keeps the results during an outage. Any other failure concerns one result, and must not keep the others from being written. */
+  /**
+   * Writes the results, or keeps them during an outage. Any other failure concerns one result, and must not prevent the others
+   * from being written.
+   */
   async #writeResults(): Promise<void> {
     let size = RESULTS_AT_ONCE;
     while (this.#results.length > 0) {
@@ -175,7 +181,7 @@ class Dispatcher {
   async #write(results: readonly AttemptResult[]): Promise<void> {
     const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
     for (const result of results) this.#count(result);
-    // Each endpoint is listed once: as many attempts as it may have in progress can get a 410 together.
+    // Each endpoint is listed only once, because several attempts in progress can get a 410 together.
     const gone = new Map(
       results.filter(({ status }) => status === GONE).map((result) => [`${result.endpointId} ${result.url}`, result]),
     );
@@ -183,7 +189,7 @@ class Dispatcher {
     for (const endpoint of failing) this.#toDisable.push({ endpoint, reason: 'failing' });
   }
 
-  /** During an outage, keeps the endpoints that it could not disable for the next call. */
+  /** Disables the endpoints. During an outage, keeps those that it could not disable for the next call. */
   async #disableEndpoints(): Promise<void> {
     for (;;) {
       const [next] = this.#toDisable;
@@ -251,15 +257,15 @@ class Dispatcher {
   }
 }
 
-/** Attempts in progress of this process. */
+/** The most attempts of this process that are in progress. */
 const MAX_ATTEMPTS = 512;
-/** How many of these may be attempts at endpoints whose last attempt failed. */
+/** The most of these attempts that may be at endpoints whose last attempt failed. */
 const MAX_FAILING = 128;
-/** Attempts in progress at one endpoint: at first, and while all attempts succeed quickly. */
+/** The most attempts in progress at one endpoint, first at the beginning, then while all attempts succeed quickly. */
 const FIRST_LIMIT = 8;
 const MAX_LIMIT = 32;
 const SLOW_MS = 1000;
-/** So many endpoints take about 2 MB of memory. */
+/** The most endpoints that are remembered, in about 2 MB of memory. */
 const MAX_KNOWN = 10_000;
 
 export type AttemptSummary = { readonly isSuccess: boolean; readonly durationMs: number };
@@ -267,22 +273,22 @@ export type AttemptSummary = { readonly isSuccess: boolean; readonly durationMs:
 type Place = EndpointKey & { readonly isFailing: boolean };
 
 /**
- * Limits the attempts that are in progress at the same time. An endpoint begins with 8. Each quick success adds one, up to 32,
- * and each failure or slow response halves the limit, down to one; an endpoint whose last attempt failed has one. So endpoints
- * that do not respond hold few of the places, and delay no other endpoint.
+ * Limits the attempts that are in progress at the same time. The limit of an endpoint is 8 at first. Each quick success adds one,
+ * up to 32; each slow response halves the limit, and each failure does so, too. An endpoint whose last attempt failed has the
+ * limit 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
  */
 export class ConcurrencyLimits {
-  /** The endpoints by id that have attempts in progress or a lower limit than at first. */
+  /** The endpoints, by id, that have attempts in progress or a lower limit than at first. */
   readonly #endpoints = new Map<string, { running: number; limit: number }>();
   #running = 0;
   #failing = 0;
 
-  /** Whether no attempt may begin. */
+  /** Returns whether no more attempts may begin. */
   get isFull(): boolean {
     return this.#running >= MAX_ATTEMPTS;
   }
 
-  /** Divides the free places among the endpoints: equal shares, within the limits. */
+  /** Divides the free places equally among the endpoints, within their limits. */
   divide(endpoints: readonly PendingEndpoint[]): DeliveryClaim[] {
     let free = MAX_ATTEMPTS - this.#running;
     let freeForFailing = MAX_FAILING - this.#failing;

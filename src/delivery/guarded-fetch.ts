@@ -11,15 +11,15 @@ const PROVIDER_SECONDS = 10;
 
 type Options = {
   readonly targets: WebhookTargets;
-  /** DNS by default. */
+  /** Resolves a host name; by DNS if it is omitted. */
   readonly resolve?: ResolveName;
-  /** The limit of the whole exchange; 10 by default. */
+  /** The timeout of the whole exchange in seconds; 10 if it is omitted. */
   readonly timeoutSeconds?: number;
 };
 
 /**
- * Requests to the identity providers of organizations, with the rules of webhooks: the address is checked when a connection is
- * made, and no redirect is followed. Each failure is a ProviderUnreachableError.
+ * Returns a function for requests to identity providers of organizations, with the same rules as for webhooks: the address is
+ * checked when a connection is made, and redirects are not followed. Every failure is a ProviderUnreachableError.
  */
 export function createGuardedFetch({
   targets: { allowHttp, allowedNetworks },
@@ -28,14 +28,15 @@ export function createGuardedFetch({
 }: Options): ProviderFetch {
   const isForbidden = (address: string) => isForbiddenAddress(address, allowedNetworks);
   const lookup = createCheckedLookup(resolve, isForbidden);
-  // A connection for each request: they are rare, and none stays open. NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
+  // Each request has its own connection, because requests are rare. The environment variable NODE_TLS_REJECT_UNAUTHORIZED must
+  // not turn off the check of certificates.
   const agent = new Agent({ rejectUnauthorized: true });
   return async (text, { method, headers, body }) => {
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowHttp))
       throw new ProviderUnreachableError('Charter must not use http:// for identity providers, only https://.');
-    // A connection to an IP address looks nothing up.
+    // For a URL with an IP address, Node does not call the look-up that checks addresses.
     if (isIP(host) !== 0 && isForbidden(host)) throw new ProviderUnreachableError(NOT_ALLOWED);
     const options = { method, headers: { ...headers, 'Accept-Encoding': 'identity' }, lookup };
     return new Promise((settle, reject) => {

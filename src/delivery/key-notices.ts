@@ -3,7 +3,10 @@ import { mailNotices, writeDueNotices } from '../service/keys/notices.ts';
 import type { Outbox } from '../service/mail.ts';
 import type { Database } from '../store/sql/database.ts';
 
-/** A mail about what somebody did with a key follows within seconds. One statement with an index finds those that are due. */
+/**
+ * The interval in milliseconds at which mails are sent, so that a mail about an action on a key follows within seconds. The SQL
+ * query uses an index.
+ */
 const MAIL_MS = 2000;
 const CHECK_MS = 5 * 60_000;
 
@@ -11,12 +14,12 @@ export type KeyNoticeOptions = {
   readonly logger: Logger;
   readonly outbox: Outbox;
   readonly publicUrl: string | undefined;
-  /** Writes the uses of keys that this process keeps in memory. */
+  /** Writes the key uses that this process has in memory to the database. */
   readonly flushUses: () => Promise<void>;
 };
 
 export type KeyNotices = {
-  /** Begins no further group, and waits for the mails in transit. */
+  /** Begins no more work, and waits for the mails that are being sent. */
   stop(): Promise<void>;
 };
 

@@ -1,18 +1,19 @@
 import { Resolver } from 'node:dns/promises';
 import { codeOf } from '../domain/errors.ts';
 
-/** Finds the IP addresses of a name, at least one. Throws an error if there is none. */
+/** Returns the IP addresses of a host name, at least one. Throws if there is none. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const QUERY = { timeout: 3000, tries: 2 };
 
 /**
- * Asks DNS. Not `dns.lookup`, which blocks one of the four threads of the process until the name server responds: the name
- * server belongs to the person who adds the endpoint, and may be slow on purpose. A new resolver each time reads the current
- * /etc/resolv.conf. `servers`: such as "127.0.0.1:53"; by default, those of the system.
+ * Returns the addresses of a host name by DNS queries. `dns.lookup` is not used, because it blocks one of the four threads of the
+ * process until the name server responds. The name server may belong to the person who added the endpoint, and may be slow on
+ * purpose. Each call uses a new resolver, which reads the current /etc/resolv.conf. `servers`, such as "127.0.0.1:53", replace
+ * the name servers of the system.
  */
 export async function resolveName(hostname: string, servers: readonly string[] = []): Promise<string[]> {
-  // RFC 6761 section 6.3: every name under "localhost" is the loopback address.
+  // Every name under "localhost" stands for the loopback address (RFC 6761 section 6.3).
   if (/(^|\.)localhost\.?$/.test(hostname)) return ['127.0.0.1', '::1'];
   const resolver = resolverAt(servers);
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -22,7 +23,10 @@ export async function resolveName(hostname: string, servers: readonly string[] =
   return addresses;
 }
 
-/** The TXT records of a name, each in one piece; none if the name does not exist. Throws an error if DNS fails. */
+/**
+ * Returns the TXT records of a name, each as one string; an empty array if the name does not exist. Throws if the DNS query
+ * fails.
+ */
 export async function resolveTxt(name: string, servers: readonly string[] = []): Promise<string[]> {
   const records = await resolverAt(servers)
     .resolveTxt(name)

@@ -7,7 +7,7 @@ import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './
 import { type ResolveName, resolveName } from './resolve-name.ts';
 
 export const TIMEOUT_SECONDS = 15;
-/** Shorter than the five seconds after which Node's own server, and many others, close an idle connection. */
+/** The idle time after which a connection is closed. It is shorter than the five seconds of Node's server and many others. */
 const KEEP_ALIVE_MS = 4000;
 
 export type OutgoingMessage = {
@@ -17,7 +17,7 @@ export type OutgoingMessage = {
 };
 
 export type Reply = {
-  /** 100 to 599; `null` if there was no response. */
+  /** The status from 100 to 599; `null` if there was no response. */
   readonly status: number | null;
   /** Why there was no response; empty if there was one. */
   readonly error: string;
@@ -28,7 +28,7 @@ export type Reply = {
 export type Sender = {
   /** Sends the message once. Returns `null` if the sender was closed before the exchange ended. */
   send(message: OutgoingMessage): Promise<Reply | null>;
-  /** Abandons what is in progress, and closes all connections. */
+  /** Abandons the exchanges in progress, and closes all connections. */
   close(): void;
 };
 
@@ -36,23 +36,23 @@ export type Agents = { readonly http: HttpAgent; readonly https: HttpsAgent };
 
 export type SenderOptions = {
   readonly targets: WebhookTargets;
-  /** DNS by default. */
+  /** Resolves a host name; by DNS if it is omitted. */
   readonly resolve?: ResolveName;
   readonly agents?: Agents;
-  /** The limit of the whole exchange; 15 by default. */
+  /** The timeout of the whole exchange in seconds; 15 if it is omitted. */
   readonly timeoutSeconds?: number;
 };
 
-/** Creates agents that use no proxy, whatever the environment says: only proxyEnv would make them do so. */
+/** Creates agents that use no proxy, whatever the environment variables say. Only the option proxyEnv would make them use one. */
 function createAgents(): Agents {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS };
-  // NODE_TLS_REJECT_UNAUTHORIZED must not turn this off.
+  // The environment variable NODE_TLS_REJECT_UNAUTHORIZED must not turn off the check of certificates.
   return { http: new HttpAgent(options), https: new HttpsAgent({ ...options, rejectUnauthorized: true }) };
 }
 
 /**
- * Sends messages by POST. Redirects are not followed. The address is checked when a connection is made. An earlier check would
- * not help, because a name server can give another address each time.
+ * Creates a sender that sends messages by POST and follows no redirects. The address is checked when a connection is made. An
+ * earlier check would not help, because a name server can return another address each time.
  */
 export function createSender({
   targets: { allowHttp, allowedNetworks },
@@ -68,7 +68,7 @@ export function createSender({
       const url = new URL(text);
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (url.protocol === 'http:' && !allowHttp) return replyOfFailure(HTTP_NOT_ALLOWED);
-      // A connection to an IP address looks nothing up.
+      // For a URL with an IP address, Node does not call the look-up that checks addresses.
       if (isIP(host) !== 0 && isForbidden(host)) return replyOfFailure(FORBIDDEN);
       const options = { method: 'POST', headers, lookup };
       const open = () =>
@@ -128,7 +128,10 @@ class Exchange {
     this.#open();
   }
 
-  /** Settles it, and closes the connection unless the exchange is complete. `reply` is `null` if it was abandoned. */
+  /**
+   * Settles the exchange, and closes its connection unless the exchange is complete. `reply` is `null` if the exchange was
+   * abandoned.
+   */
   end(reply: Reply | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -143,7 +146,7 @@ class Exchange {
     this.#request = request;
     request.once('response', (response) => this.#read(response));
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // The receiver closed an idle connection while this request was on its way.
+      // The receiver closed an idle connection just as this request was sent on it, so the request is sent again.
       const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
       if (!this.#isSettled && request.reusedSocket && isClosed && this.#response === undefined) this.#open();
       else this.#endWith(describeFailure(error));
@@ -159,15 +162,15 @@ class Exchange {
       this.#bytes += chunk.length;
       if (this.#bytes > MAX_RECEIVER_BODY_BYTES) this.#endWith('');
     });
-    // Its status counts, even if the body is incomplete.
+    // The status of the response counts even if the body is incomplete.
     for (const event of ['end', 'error', 'close']) response.once(event, () => this.#endWith(''));
   }
 
-  /** `error` counts only if there is no response. */
+  /** Ends the exchange. `error` is ignored if there is a response. */
   #endWith(error: string, request = this.#request): void {
     if (request !== this.#request) return;
     const status = this.#response?.statusCode;
-    // A copy with memory of its own: a slice would keep all bytes of the chunks.
+    // The bytes are copied, because a slice would keep all bytes of the chunks in memory.
     const body = Buffer.alloc(Math.min(this.#bytes, MAX_RECEIVER_BODY_BYTES));
     Buffer.concat(this.#chunks).copy(body);
     if (status === undefined) this.end(replyOfFailure(error));

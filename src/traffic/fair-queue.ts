@@ -2,21 +2,24 @@ import type { EventEmitter } from 'node:events';
 import { AbandonedError, OverloadError, type Overloaded } from '../domain/errors.ts';
 
 export type FairQueueOptions = {
-  /** The name of the queue in the refusal. */
+  /** The name of the queue in its refusals. */
   readonly name: Overloaded;
-  /** Tasks that run at the same time, at least 1. */
+  /** The number of tasks that may run at the same time, at least 1. */
   readonly permits: number;
-  /** Tasks of one tenant that run at the same time, 1 to `permits`, if there were tasks of other tenants within a second. */
+  /**
+   * The number of tasks of one tenant that may run at the same time if other tenants had tasks within the last second, 1 to
+   * `permits`.
+   */
   readonly permitsPerTenant: number;
-  /** Tasks of one tenant that run at the same time, 1 to `permits`, if there were no tasks of other tenants. */
+  /** The number of tasks of one tenant that may run at the same time if no other tenant had tasks, 1 to `permits`. */
   readonly permitsAlone: number;
-  /** Tasks of one tenant that may wait. It bounds the memory. */
+  /** The number of tasks of one tenant that may wait, which limits the memory. */
   readonly maxWaiting?: number;
-  /** A task that waits for longer is refused. */
+  /** The time in milliseconds after which a waiting task is refused. */
   readonly maxWaitMs: number;
   /**
-   * Shared by queues whose tasks compete for the same processors. Tenants of the same name are one tenant to it. If it is
-   * omitted, no tenant is paused.
+   * The recent tasks of all tenants. Queues whose tasks compete for the same processors share it; tenants of the same name count
+   * as one. If it is omitted, no tenant is paused.
    */
   readonly lightLoad?: LightLoad | undefined;
 };
@@ -30,13 +33,13 @@ export type ClientConnection = Pick<EventEmitter, 'once' | 'off'> & {
 type Tenant = {
   readonly name: string;
   running: number;
-  /** No task of the tenant begins during a pause. */
+  /** Whether the tenant is paused. No task of the tenant begins during a pause. */
   isPaused: boolean;
-  /** The end of the pause, from `performance.now()`. */
+  /** The end of the pause, on the clock of `performance.now()`. */
   pausedUntil: number;
-  /** Turns that the tenant's last task took in advance. The other tenants get them. */
+  /** The turns that the tenant's last task took in advance, which the other tenants now get. */
   owedTurns: number;
-  /** The tasks that wait, in order of arrival. */
+  /** The waiting tasks, in order of arrival. */
   readonly waiting: Set<Waiting>;
 };
 
@@ -45,37 +48,37 @@ type Waiting = { readonly tenant: Tenant; readonly since: number; readonly settl
 const ABANDONED = new AbandonedError();
 const TIMER_MS = 50;
 const ALONE_MS = 1000;
-/** A change in a batch takes a tenth of the time that it takes as a request of its own. */
+/** The number of changes in a batch that take as much time as one single request. */
 const ITEMS_PER_TURN = 10;
-/** A task that takes longer waits for a lock or a slow disk rather than for a processor. */
+/** The longest pause after a task. A task that takes longer probably waits for a lock or a slow disk, not for a processor. */
 const MAX_PAUSE_MS = 25;
 
 /**
- * Runs a limited number of tasks at the same time. The other tasks wait: those of one tenant in order of arrival, and the
- * tenants take turns. So a tenant with a thousand tasks delays one of another tenant by no more than a tenant with one task
- * does. A task leaves the queue when its client closes the connection. If the client has only closed its sending side, it may
- * have gone or may wait: the task is refused, so that neither waits for the other.
+ * Runs a limited number of tasks at the same time. The other tasks wait: the tasks of one tenant in order of arrival, while the
+ * tenants take turns. A tenant with a thousand tasks therefore delays the tasks of other tenants no more than a tenant with one
+ * task does. A task leaves the queue when its client closes the connection. If the client has closed only its sending side, it
+ * may be gone or may still wait, so the task is refused.
  *
- * Turns do not protect a tenant that sends one task after another: its tasks compete for the processors with the running
- * tasks of the others. While there is such a tenant, one that has tasks waiting pauses after each task for as long as the task
- * took, and so uses at most half of the time. Pauses must cause no refusals: it does not pause once its tasks have waited for
- * half of the time after which they are refused, or if the newest of them would wait for all of it.
+ * Turns do not protect a tenant that sends one task after another, because its tasks compete for the processors with the running
+ * tasks of other tenants. While there is such a tenant, each tenant with waiting tasks pauses after each task for as long as the
+ * task took, and so uses at most half of the time. Pauses must not cause refusals, so a tenant does not pause if its oldest task
+ * has waited for half of the time limit, or if its newest task would wait for all of it.
  *
- * A task that cannot be run in time keeps its place until its time is over. A refusal at once would be kinder to a client that
- * waits, but a client that repeats its request at once would take more processor time for its refusals than the tasks take.
+ * A task that cannot be run in time keeps its place until its time limit. An immediate refusal would be better for a client that
+ * waits, but a client that immediately sends its request again would cost more processor time for refusals than its tasks take.
  */
 export class FairQueue {
   readonly #options: Required<Omit<FairQueueOptions, 'lightLoad'>>;
   readonly #lightLoad: LightLoad | undefined;
   readonly #refusal: OverloadError;
   readonly #tenants = new Map<string, Tenant>();
-  /** Tenants with waiting tasks that may have another permit, the next first. */
+  /** The tenants whose next waiting task may run, in the order of their turns. */
   readonly #turns = new Set<Tenant>();
-  /** The tasks of all tenants, in order of arrival. */
+  /** The waiting tasks of all tenants, in order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #lastTenant = '';
-  /** When the last task was another tenant's than the one before. */
+  /** When the tenant of the arriving task last differed from that of the task before. */
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
@@ -94,9 +97,9 @@ export class FairQueue {
   }
 
   /**
-   * Runs the task at once if there is a permit, otherwise in its turn. `extraItems`: the items of a batch beyond the first one.
-   * The task takes more turns for them, and its tenant then lets the other tenants have theirs. Throws an OverloadError if the
-   * task waits too long, and an AbandonedError if the client closes its connection or its sending side before its turn.
+   * Runs the task immediately if there is a permit, otherwise in its turn. `extraItems` is the number of items of a batch other
+   * than the first. The task takes more turns for them, which the other tenants get afterwards. Throws an OverloadError if the
+   * task waits too long, and an AbandonedError if the client closes its connection or its sending side before the task begins.
    */
   async run<T>(
     tenantName: string,
@@ -155,7 +158,10 @@ export class FairQueue {
     this.#startNext();
   }
 
-  /** Pauses the tenant after a task, if another tenant gains by it and no task of this one is likely to be refused. */
+  /**
+   * Pauses the tenant after a task if another tenant benefits and no task of this tenant is likely to be refused because of the
+   * pause.
+   */
   #pause(tenant: Tenant, { oldest, startedAt }: { oldest: Waiting; startedAt: number }): void {
     const now = performance.now();
     if (!this.#lightLoad?.hasOther(tenant.name, now)) return;
@@ -173,7 +179,7 @@ export class FairQueue {
     setTimeout(() => this.#endPause(tenant), Math.ceil(milliseconds)).unref();
   }
 
-  /** Starts the timer again if it fired early, or if another task has ended and extended the pause. */
+  /** Ends the pause. Starts the timer again if it fired early, or if another task has ended and extended the pause. */
   #endPause(tenant: Tenant): void {
     const pauseMs = tenant.pausedUntil - performance.now();
     if (pauseMs > 0) {
@@ -199,12 +205,12 @@ export class FairQueue {
       tenant.owedTurns = 0;
       this.#start(tenant);
       next.settle();
-      // The tenant moves to the end, where this loop finds it again: the other tenants come first.
+      // The tenant moves to the end of the set, so this loop reaches it again after the other tenants.
       if (tenant.waiting.size > 0) this.#turns.add(tenant);
     }
   }
 
-  /** Resolves when the task has its permit. */
+  /** Waits until the task gets a permit. */
   #wait(tenant: Tenant, connection: ClientConnection): Promise<void> {
     if (tenant.waiting.size >= this.#options.maxWaiting || connection.readableEnded) {
       this.#removeIfIdle(tenant);
@@ -242,7 +248,7 @@ export class FairQueue {
     if (tenant.running === 0 && tenant.waiting.size === 0) this.#tenants.delete(tenant.name);
   }
 
-  /** All tasks share one timer: the task that has waited longest is the first whose time is over. */
+  /** Starts the timer that all tasks share. The task that has waited longest is the first to reach the time limit. */
   #startTimer(oldest: Waiting): NodeJS.Timeout {
     const remainingMs = Math.max(TIMER_MS, oldest.since + this.#options.maxWaitMs - performance.now());
     return setTimeout(() => this.#refuseLate(), remainingMs).unref();
@@ -261,15 +267,15 @@ export class FairQueue {
   }
 }
 
-/** A tenant counts for this long after its last task arrived. */
+/** How long a tenant counts as active after its last task arrived. */
 const RECENT_MS = 1000;
 
-/** The tenants that had a task within the last second while they used less than their share. */
+/** The tenants that had a task within the last second and used less than their share. */
 export class LightLoad {
-  /** The time of each tenant's last task by the tenant's name, from `performance.now()`. The longest ago is first. */
+  /** The arrival of each tenant's last task, by the tenant's name, on the clock of `performance.now()`. The earliest is first. */
   readonly #arrivedAt = new Map<string, number>();
 
-  /** Notes that a task arrived. `isLight`: its tenant uses less than its share. */
+  /** Records that a task arrived. `isLight` says whether its tenant uses less than its share. */
   note(tenantName: string, isLight: boolean): void {
     const now = performance.now();
     this.#forgetOld(now);
@@ -277,7 +283,7 @@ export class LightLoad {
     if (isLight) this.#arrivedAt.set(tenantName, now);
   }
 
-  /** Whether there is such a tenant with another name. `now`: from `performance.now()`. */
+  /** Returns whether there is such a tenant with another name. `now` is on the clock of `performance.now()`. */
   hasOther(tenantName: string, now: number): boolean {
     this.#forgetOld(now);
     return this.#arrivedAt.size > (this.#arrivedAt.has(tenantName) ? 1 : 0);
@@ -292,24 +298,30 @@ export class LightLoad {
 }
 
 export type DatabaseQueues = {
-  /** The tenants are organizations. */
+  /** The queue of the API. Its tenants are organizations. */
   readonly api: FairQueue;
-  /** The tenants are the networks of the clients, because a request shows its organization only after a look-up. */
+  /**
+   * The queue of the dashboard. Its tenants are the networks of clients, because the organization of a request is known only
+   * after a look-up.
+   */
   readonly dashboard: FairQueue;
 };
 
 const API_SHARE = 0.6;
 const DASHBOARD_SHARE = 0.2;
 const API_WAIT_MS = 1200;
-/** The dashboard waits longer, because people do not send their requests again. */
+/**
+ * The time limit of the dashboard's queue. It is longer than the API's, because people do not send their requests again
+ * automatically.
+ */
 const DASHBOARD_WAIT_MS = 5000;
 
 /**
- * Divides the connections of a pool: six tenths for the operations of the API, two tenths for the dashboard. The rest is for
- * look-ups of keys, which take one connection for all requests, for health checks and for work in the background. A tenant
- * takes at most half of a share while others send requests too, and all but one connection while it is alone, so that another
- * one finds a free connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share,
- * because all of them share the processors. Small pools have no reserve: what exceeds them waits in the pool.
+ * Divides the connections of a pool: six tenths for the operations of the API and two tenths for the dashboard. The rest is for
+ * look-ups of keys, which take one connection for all requests, for health checks and for background work. A tenant gets at most
+ * half of a share while others send requests, and all but one connection while it is alone, so that another tenant finds a free
+ * connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share, because both queues
+ * use the same processors. In a small pool nothing is reserved, so further requests wait in the pool.
  */
 export function createDatabaseQueues(
   connections: number,

@@ -7,25 +7,27 @@ export type ScopedKeyId = { readonly organizationId: string; readonly id: string
 
 export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
 
-/** Records what becomes of the requests with one key in one hour. No call waits, or looks anything up. */
+/** Records the requests with one key in one hour. Its methods neither wait nor look anything up. */
 export type UseRecorder = {
-  /** The key was accepted. */
+  /** Records that the key was accepted. */
   noteAcceptance(at: Date): void;
-  /** Whether `noteClient` was not called within the last second: parsing the client of every request would cost too much. */
+  /**
+   * Returns whether `noteClient` was not called within the last second. To parse the client of every request would cost too much.
+   */
   lacksClient(at: Date): boolean;
   noteClient(client: UsingClient, at: Date): void;
-  /** The key was rotated or revoked before. */
+  /** Counts a request that was refused because the key had been rotated or revoked. */
   countRefusedUse(): void;
-  /** The response is sent. "limited": a limit of the key or its organization refused the request. */
+  /** Counts a response. "limited" means that a limit of the key or its organization refused the request. */
   countResponse(result: RequestResult | 'limited'): void;
 };
 
 export type KeyUses = {
-  /** The recorder for a request with a known key. It costs one look-up in a Map. */
+  /** Returns the recorder for a request with a known key. Costs one look-up in a Map. */
   of(key: ScopedKeyId, at: Date): UseRecorder;
 };
 
-/** Records nothing. It serves keys that are in no database. */
+/** Records nothing, for keys that are not in a database. */
 export const NO_KEY_USES: KeyUses = {
   of: () => ({
     noteAcceptance() {},
@@ -45,23 +47,27 @@ export type KeyUseWriter = KeyUses & {
 
 export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
-  /** Interval of the writes; 60 by default. */
+  /** The interval between writes in seconds; 60 if it is omitted. */
   everySeconds?: number;
-  /** Maximum number of keys, each counted once an hour, between two writes. Uses of further keys are dropped. */
+  /** The most keys between two writes, where each key counts once for each hour. Uses of more keys are dropped. */
   maxKeys?: number;
 };
 
 const EVERY_SECONDS = 60;
-/** A use is written within this time: twice the interval, because a write takes time, too. */
+/** The time in seconds within which a use is written. It is twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
-/** So many keys take about 40 MB of memory, and a few seconds of writing. */
+/** The most keys between two writes. They take about 40 MB of memory and a few seconds of writing. */
 const MAX_KEYS = 50_000;
-/** Keys in one statement. The statement locks them, so a revocation waits for it, and it must end within its timeout. */
+/**
+ * The number of keys in one SQL statement. The statement locks the keys, so a revocation waits for it; it must also end within
+ * its timeout.
+ */
 const KEYS_AT_ONCE = 1000;
 
 /**
  * Records in memory when keys were used, how often rotated or revoked keys were refused, and how many requests succeeded, were
- * refused and failed. Writes that once a minute, so no request waits for it. A process that is killed loses its last minute.
+ * refused and failed. Writes the records to the database once a minute, so that requests need not wait. A process that is killed
+ * loses the last minute.
  */
 export function startKeyUses(
   db: Database,
@@ -81,17 +87,17 @@ export function startKeyUses(
       try {
         await writeKeyUses(db, part);
       } catch (error) {
-        // The part that failed comes last, so that it never keeps the others from being written.
+        // The part that failed is tried last the next time, so that it does not prevent the others from being written.
         for (const use of [...uses, ...part]) newer.find(use).add(use);
         onFailure(error);
         return;
       }
-      // The part is not kept for the next write, which would count the uses twice.
+      // A part whose networks could not be recorded is not kept for the next write, which would count its uses twice.
       await noteNetworks(db, part).catch(onFailure);
     }
   }
 
-  // One write at a time: a failed write returns its uses to the buffer.
+  // Only one write runs at a time, because a failed write returns its uses to the buffer.
   const flush = () => (writing = writing.then(write));
   const timer = setInterval(flush, everySeconds * 1000);
   timer.unref();
@@ -106,13 +112,13 @@ export function startKeyUses(
   };
 }
 
-/** `hourNumber`: hours since 1970. */
+/** A key in one hour. `hourNumber` is the number of hours since 1970. */
 type KeyHour = { readonly organizationId: string; readonly keyId: string; readonly hourNumber: number };
 
-/** The uses between two writes. */
+/** The uses that are recorded between two writes. */
 class UseBuffer {
   readonly uses = new Map<string, PendingUse>();
-  /** The buffer that replaced this one when its write began; `null` while this one is current. */
+  /** The buffer that replaced this one when its write began; `null` if this one is current. */
   next: UseBuffer | null = null;
   readonly #maxUses: number;
 
@@ -125,7 +131,7 @@ class UseBuffer {
     const found = this.uses.get(name);
     if (found !== undefined) return found;
     const use = new PendingUse(this, of);
-    // Above the limit, the new recorder is never written.
+    // Above the limit, the new recorder is not stored, so its uses are never written.
     if (this.uses.size < this.#maxUses) this.uses.set(name, use);
     return use;
   }
@@ -133,7 +139,7 @@ class UseBuffer {
 
 const CLIENT_EVERY_MS = 1000;
 const DAY_CHARACTERS = '2026-01-31'.length;
-/** An empty map that all keys share, because most keys are used without a request that records the client. */
+/** An empty map that all keys share as long as no client is recorded, because most keys never need one of their own. */
 const NO_NETWORKS = new Map<string, string>();
 const MAX_REFUSED = 2_147_483_647;
 
@@ -215,7 +221,10 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.networks = networks;
   }
 
-  /** The buffer that is in use now. It differs from `this` only for a request that began before the last write. */
+  /**
+   * Returns the recorder in the current buffer. It is another object than `this` only if the request began before the last write,
+   * which replaced the buffer.
+   */
   #current(): PendingUse {
     let buffer = this.#buffer;
     if (buffer.next === null) return this;
@@ -229,7 +238,7 @@ function later(a: Date | null, b: Date | null): Date | null {
   return a > b ? a : b;
 }
 
-/** Whether a key may have been used without a record of that in the database yet. `endedAt` null: the key is active. */
+/** Returns whether uses of the key may not have been written to the database yet. `endedAt` is `null` if the key is active. */
 export function mayHaveUnwrittenUse({ endedAt }: { readonly endedAt: Date | null }, now: Date): boolean {
   return endedAt === null || now.getTime() - endedAt.getTime() < UNWRITTEN_SECONDS * 1000;
 }

@@ -2,30 +2,33 @@ import { DomainError, OverloadError } from '../domain/errors.ts';
 import { Distribution } from '../observability/instruments/measures.ts';
 import { type Span, type Tracing, traceShared } from '../observability/instruments/tracing.ts';
 
-/** Values by key. A missing key was not found. */
+/** The values that were found, by key. Keys that were not found are missing. */
 type Found<V> = ReadonlyMap<string, V>;
 
-/** What the metrics show of the look-ups. */
+/** The measures of look-ups for the metrics. */
 export class LookUpMeasures {
-  /** How many requests share a statement. */
+  /** The distribution of the number of requests that share an SQL query. */
   readonly requestsPerLookUp = new Distribution([1, 2, 4, 8, 16, 32, 64, 128, 256]);
-  /** Requests that wait for the next statement. */
+  /** The number of requests that wait for the next query. */
   waiting = 0;
 }
 
 export type LookUpOptions = {
-  /** Timeout of a look-up. It fails then, and the next one starts. */
+  /** The timeout of a look-up in seconds. After it, the look-up fails and the next one starts. */
   readonly seconds?: number;
-  /** How long a request waits for its look-up to start, and then for the result. */
+  /** How long, in milliseconds, a request waits for its look-up to start, and again for its result. */
   readonly waitMs?: number | undefined;
-  /** Maximum number of requests that wait for the next look-up. */
+  /** The most requests that may wait for the next look-up. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;
-  /** `null` if traces are off. */
+  /** Records spans; `null` if traces are off. */
   readonly tracing?: Tracing | null;
 };
 
-/** So many waiting requests start a look-up at once: about half of the requests that sixteen busy connections send at once. */
+/**
+ * The number of waiting requests that starts a look-up immediately. It is about half of what sixteen busy connections send
+ * together.
+ */
 const FULL = 8;
 
 const OVERLOADED = new OverloadError('keys');
@@ -33,9 +36,9 @@ const OVERLOADED = new OverloadError('keys');
 class SharedLookUp<V> {
   readonly keys = new Set<string>();
   readonly #result = Promise.withResolvers<Found<V>>();
-  /** Requests that wait for this look-up. */
+  /** The number of requests that wait for this look-up. */
   waiting = 0;
-  /** The spans of the waiting requests, as far as they are recorded. */
+  /** The spans of the waiting requests that are traced. */
   readonly spans: Span[] = [];
 
   join(key: string): Promise<V | null> {
@@ -49,16 +52,16 @@ class SharedLookUp<V> {
     await lookUp.then(this.#result.resolve, this.#result.reject);
   }
 
-  /** Refuses every request that waits. Does nothing once the look-up is settled. */
+  /** Refuses every request that waits. Does nothing if the look-up is already settled. */
   refuse(error: DomainError): void {
     this.#result.reject(error);
   }
 }
 
 /**
- * Coalesces look-ups: requests that arrive while one look-up is in flight share the next one. Nothing is cached. A look-up starts
- * after each of its requests has arrived, so its result is as fresh as that of a separate look-up, and a key that was
- * revoked before a request is never found active. A failed look-up fails only its own requests.
+ * Coalesces look-ups: requests that arrive while a look-up is in flight share the next one. Nothing is cached. A look-up starts
+ * after all its requests have arrived, so its result is as fresh as that of a separate look-up, and a key that was revoked before
+ * a request is never found active. A failed look-up fails only its own requests.
  */
 export function coalesceLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
@@ -84,7 +87,7 @@ export function coalesceLookUps<V>(
       withTimeout(seconds, { every: waitMs / 1000, refuse: () => refuseWaiting(current) }, () => lookUpAll(current)),
     );
     isInFlight = false;
-    // The next look-up starts at once, not in the next turn of the event loop, so that pg sends it without delay.
+    // The next look-up starts immediately, not in the next turn of the event loop, so that pg sends it without delay.
     void run();
   }
 
@@ -96,8 +99,8 @@ export function coalesceLookUps<V>(
   }
 
   /**
-   * Refuses the requests of the look-up in flight, whose result nobody then waits for, and of the next one. Each has waited for at
-   * most `waitMs`. Refusing them one by one would take a timer for each.
+   * Refuses the requests of the look-up in flight, whose result is then ignored, and those that wait for the next look-up. Each
+   * of them has waited for at most `waitMs`. To refuse them one by one would need a timer for each request.
    */
   function refuseWaiting(inFlight: SharedLookUp<V>): void {
     inFlight.refuse(tooSlowError());
@@ -113,8 +116,8 @@ export function coalesceLookUps<V>(
     const span = tracing?.current();
     if (span?.isRecording) next.spans.push(span);
     measures.waiting = next.waiting;
-    // The look-up is deferred, so that requests of other connections in this turn of the event loop join it. A full one
-    // starts at once, so that the database works on it while other requests are read.
+    // The look-up is deferred, so that requests of other connections in this turn of the event loop share it. A full look-up
+    // starts immediately, so that the database works on it while other requests are read.
     if (next.waiting === 1) setImmediate(run);
     else if (next.waiting === FULL) void run();
     return found;
@@ -123,12 +126,12 @@ export function coalesceLookUps<V>(
 
 type Waiting = { readonly every: number; readonly refuse: () => void };
 
-/** Calls `refuse` at intervals of `every` seconds, and rejects after `seconds`. Both share a timer. */
+/** Calls `refuse` every `every` milliseconds while `work` runs, and rejects after `seconds`. A single timer serves both. */
 async function withTimeout<T>(seconds: number, { every, refuse }: Waiting, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
   let isOver = false;
   let left = seconds;
-  // A process that was stopped itself first reads what has arrived meanwhile.
+  // A process that was suspended must first read what has arrived meanwhile.
   const tick = () =>
     setImmediate(() => {
       if (isOver) return;

@@ -5,11 +5,11 @@ import { limitsOf, lowerLimit, type RequestLimits } from '../domain/keys/request
 import { networkOf } from '../domain/network.ts';
 import { LeasedTokens, type Settled, TokenLeases, type TokenLeasesOptions } from './token-leases.ts';
 
-/** The limits of a key, with the tokens that this process has leased; `null` if it has no limit. */
+/** The limits of a key, with the tokens that this process has leased for them; `null` if there is no limit. */
 export type KeyLimits = {
   readonly perKey: number;
   readonly perOrganization: number;
-  /** Whether the limit of the key is one of its own, below that of its organization. */
+  /** Whether the key has its own limit, which is below that of its organization. */
   readonly isOwn: boolean;
   readonly key: LeasedTokens | null;
   readonly organization: LeasedTokens | null;
@@ -18,11 +18,11 @@ export type KeyLimits = {
 export type Admission = {
   readonly isAdmitted: boolean;
   readonly limits: KeyLimits;
-  /** The limit that has the fewest requests left, or that refuses. */
+  /** The limit that refuses the request or, if it is admitted, the limit with the fewest requests left. */
   readonly closest: 'key' | 'organization';
-  /** Requests that it certainly allows within the next second; 0 if it refuses. */
+  /** The number of requests that this limit certainly allows within the next second; 0 if it refuses. */
   readonly remaining: number;
-  /** When a refused request can be sent again, at least 1. It is one second if it is omitted. */
+  /** The number of seconds after which a refused request can be sent again, at least 1. It is 1 if it is omitted. */
   readonly retryAfterSeconds?: number;
 };
 
@@ -30,25 +30,25 @@ export type LimitedKey = Pick<KeyRecord, 'organizationId' | 'id' | 'organization
 
 export type RequestLimiterOptions = Pick<TokenLeasesOptions, 'lease' | 'onFailure'> & {
   readonly limits: RequestLimits;
-  /** Milliseconds, from a clock that never goes back. */
+  /** Returns the time in milliseconds, on a clock that never goes back. */
   readonly clock?: () => number;
   /**
-   * Requests that may wait for the tokens of one key or organization, and for those of all addresses together. It bounds the
-   * memory, which the time-out of a lease alone does not.
+   * The number of requests that may wait for the tokens of one key or organization, and of all addresses together. It limits the
+   * memory, which the timeout of a lease alone does not.
    */
   readonly maxWaiting?: number;
 };
 
-/** Subjects that were not used for this time, or twice as long, are forgotten. */
+/** The time after which an unused subject is forgotten. It can take up to twice as long. */
 const GENERATION_MS = 10_000;
 const MAX_GENERATION_SIZE = 20_000;
 
 const OVERLOADED = new OverloadError('rate limits');
 
 /**
- * Limits requests per second, for all processes of a database together. PostgreSQL holds a token bucket for each subject.
- * A process leases tokens ahead of need, for all its subjects in one statement, and spends them in memory. While the
- * database cannot lease, everything is admitted: an outage must not look like a limit.
+ * Limits the requests per second in all processes of a database together. PostgreSQL holds a token bucket for each subject. A
+ * process leases tokens ahead of need, for all its subjects in one SQL statement, and spends them in memory. While the database
+ * cannot lease tokens, all requests are admitted, because an outage must not look like a rate limit.
  */
 export class RequestLimiter {
   readonly #limits: RequestLimits;
@@ -59,7 +59,7 @@ export class RequestLimiter {
   readonly #organizations = new Generations<LeasedTokens>();
   readonly #addresses = new Generations<LeasedTokens>();
   #generationAt = 0;
-  /** Requests without a valid key that wait for a lease. */
+  /** The number of requests without a valid key that wait for a lease. */
   #waitingOfAddresses = 0;
   readonly #refused: Record<Admission['closest'] | 'address', number> = { key: 0, organization: 0, address: 0 };
 
@@ -70,28 +70,28 @@ export class RequestLimiter {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Requests that were refused so far, by the limit that refused them. */
+  /** Returns the number of requests refused so far, by the limit that refused them. */
   get refused(): Readonly<Record<Admission['closest'] | 'address', number>> {
     return this.#refused;
   }
 
-  /** Requests that wait for a lease. */
+  /** Returns the number of requests that wait for a lease. */
   get waiting(): number {
     return this.#leases.waiting;
   }
 
-  /** Leases that failed so far. */
+  /** Returns the number of leases that have failed so far. */
   get failedLeases(): number {
     return this.#leases.failed;
   }
 
   /**
-   * Returns `null` if the key has no limits. The result is synchronous unless only a lease can tell. Throws an OverloadError if too many
-   * requests of the key or its organization wait for one.
+   * Decides whether a request with the key is admitted. Returns `null` if the key has no limits. The result is a promise only if
+   * the decision needs a lease. Throws an OverloadError if too many requests of the key or its organization wait for a lease.
    *
-   * `extraItems`: 0 for a request, or the number of a batch's changes beyond the first one, for which the request was admitted
-   * before. There can be more of them than a bucket holds. They are admitted together, unless an earlier batch has emptied the
-   * buckets, and later requests are refused until the buckets are refilled.
+   * `extraItems` is 0 for a request. For a batch that was already admitted as a request, it is the number of the other changes,
+   * which can be more than a bucket holds. They are admitted together, unless an earlier batch has emptied the buckets, and later
+   * requests are refused until the buckets are refilled.
    */
   admitKey(key: LimitedKey, extraItems = 0): Admission | null | Promise<Admission> {
     const at = this.#clock();
@@ -106,8 +106,9 @@ export class RequestLimiter {
   }
 
   /**
-   * Decides about a request without a valid key. `ip` is the address of the client. The result is synchronous unless only a lease
-   * can tell. Throws an OverloadError if too many requests of all addresses wait for one: a client can have many addresses.
+   * Decides whether a request without a valid key is admitted. `ip` is the address of the client. The result is a promise only if
+   * the decision needs a lease. Throws an OverloadError if too many requests wait for one, of all addresses together, because a
+   * client can have many addresses.
    */
   admitAddress(ip: string): boolean | Promise<boolean> {
     if (this.#limits.perAddress === 0) return true;
@@ -163,7 +164,7 @@ export class RequestLimiter {
     return tokens;
   }
 
-  /** Ages all three together, because a key that is kept refers to the tokens of its organization. */
+  /** Forgets unused entries of all three together, because a key that is kept refers to the tokens of its organization. */
   #forgetIdle(at: number): void {
     const size = Math.max(this.#keys.recentSize, this.#organizations.recentSize, this.#addresses.recentSize);
     if (at - this.#generationAt < GENERATION_MS && size < MAX_GENERATION_SIZE) return;
@@ -190,7 +191,10 @@ export class RequestLimiter {
   }
 }
 
-/** A Map that forgets what was not used in a whole generation. No entry is deleted individually, so forgetting is cheap. */
+/**
+ * A Map that forgets entries that were not used during a whole generation. No entry is deleted individually, so forgetting is
+ * cheap.
+ */
 class Generations<V> {
   #recent = new Map<string, V>();
   #previous: ReadonlyMap<string, V> = new Map();
@@ -199,12 +203,12 @@ class Generations<V> {
     return this.#recent.size;
   }
 
-  /** Finds only what was used in this generation. */
+  /** Returns the value if it was used in the current generation. */
   findRecent(name: string): V | undefined {
     return this.#recent.get(name);
   }
 
-  /** Finds what was used in this generation or the previous one, and counts as a use. */
+  /** Returns the value if it was used in the current or the previous generation. Counts as a use. */
   find(name: string): V | undefined {
     const recent = this.#recent.get(name);
     if (recent !== undefined) return recent;
@@ -224,7 +228,7 @@ class Generations<V> {
   }
 }
 
-/** Returns a function that waits for at most this time. All calls during one wait end with it and share its timer. */
+/** Returns a function that waits for at most this time. Calls during a wait share its timer and end with it. */
 export function createPause(milliseconds: number): () => Promise<void> {
   let current: Promise<void> | undefined;
   const wait = async () => {
@@ -237,12 +241,15 @@ export function createPause(milliseconds: number): () => Promise<void> {
   };
 }
 
-/** The processor time for refusals would otherwise have no limit: a client can send the next request as soon as it is refused. */
+/**
+ * The delay of refusals, in milliseconds. It limits the processor time for refusals, because a client can send the next request
+ * as soon as it is refused.
+ */
 export const REFUSAL_PAUSE_MS = 100;
 
 /**
- * Returns a function that delays a request that needs no key, such as one for the sign-in page, by at most this pause if its
- * address sends too many requests without a valid key. It never waits longer than that for PostgreSQL, which may be down.
+ * Returns a function that delays a request that needs no key, such as one for the sign-in page, if its address sends too many
+ * requests without a valid key. The delay is at most the pause, even if PostgreSQL does not respond.
  */
 export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pause: () => Promise<void>) {
   return async (ip: string): Promise<void> => {
@@ -253,7 +260,7 @@ export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pa
   };
 }
 
-/** Too many requests that wait for PostgreSQL are a reason for a delay, not for a refusal. */
+/** Returns `false`, so that the request is delayed and not refused, if too many requests wait for PostgreSQL. */
 function admit(limiter: Pick<RequestLimiter, 'admitAddress'>, ip: string): boolean | Promise<boolean> {
   try {
     return limiter.admitAddress(ip);

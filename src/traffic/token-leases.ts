@@ -4,19 +4,19 @@ export type TokenLeasesOptions = {
   readonly lease: (requests: readonly LeaseRequest[]) => Promise<ReadonlyMap<string, Lease>>;
   /** Called when leases begin to fail. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds, from a clock that never goes back. */
+  /** Returns the time in milliseconds, on a clock that never goes back. */
   readonly clock: () => number;
 };
 
-/** Minimum time between the starts of two leases, so that the needs of many subjects share one statement. */
+/** The minimum time between the starts of two leases, so that many subjects share one SQL statement. */
 const LEASE_INTERVAL_MS = 15;
-/** A lease that takes longer counts as failed. */
+/** The time after which a lease counts as failed. */
 const LEASE_TIMEOUT_MS = 5000;
-/** After a failed lease, everything is admitted for this time. */
+/** How long all requests are admitted after a failed lease. */
 const OPEN_MS = 1000;
 const MAX_SUBJECTS_PER_LEASE = 1000;
 
-/** `at`: the time of the decision. */
+/** The decision about a request that waited. `at` is the time of the decision. */
 export type Settled = { readonly isAdmitted: boolean; readonly at: number };
 
 type Waiting = {
@@ -26,7 +26,9 @@ type Waiting = {
   readonly settle: (settled: Settled) => void;
 };
 
-/** Takes tokens of one or two subjects at once, and leases them from PostgreSQL: ahead of need, or for requests that wait. */
+/**
+ * Takes tokens of one or two subjects together, and leases tokens from PostgreSQL, either ahead of need or for waiting requests.
+ */
 export class TokenLeases {
   readonly #lease: TokenLeasesOptions['lease'];
   readonly #onFailure: TokenLeasesOptions['onFailure'];
@@ -45,19 +47,19 @@ export class TokenLeases {
     this.#clock = clock;
   }
 
-  /** Requests that wait for a lease. */
+  /** Returns the number of requests that wait for a lease. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Leases that failed so far. */
+  /** Returns the number of leases that have failed so far. */
   get failed(): number {
     return this.#failed;
   }
 
   /**
-   * Takes a token of each, or of neither. `extraItems`: takes a token for each of these items of a batch instead, which need not
-   * be there. Returns `undefined` if only a lease can tell.
+   * Takes one token of each subject, or of neither. With `extraItems`, takes a token for each of these items of a batch, even if
+   * there are not enough. Returns `undefined` if the decision needs a lease.
    */
   tryTake(first: LeasedTokens | null, second: LeasedTokens | null, at: number, extraItems = 0): boolean | undefined {
     if (at < this.#openUntil) return true;
@@ -80,7 +82,7 @@ export class TokenLeases {
     this.#schedule(at);
   }
 
-  /** Takes tokens as `tryTake` does, once a lease can tell. */
+  /** Takes tokens as `tryTake` does, after the next lease. */
   wait(first: LeasedTokens | null, second: LeasedTokens | null, extraItems = 0): Promise<Settled> {
     return new Promise((settle) => this.#enqueue({ first, second, extraItems, settle }));
   }
@@ -115,7 +117,8 @@ export class TokenLeases {
       for (const { tokens, request } of asked) {
         const lease = leases.get(tokens.subject);
         if (lease !== undefined) tokens.receive(lease, { ...request, at });
-        // The requests during the lease have found the stock low, and noted that more tokens are needed.
+        // Requests that arrived during the lease saw a low stock and requested more tokens. The request is withdrawn if the stock
+        // is no longer low.
         if (!tokens.isLow) this.#low.delete(tokens);
       }
     } catch (error) {
@@ -131,8 +134,8 @@ export class TokenLeases {
   }
 
   /**
-   * Returns the tokens that the next lease asks for, each subject once: a statement cannot update a row twice. After a change of
-   * limits, a subject has two sets of tokens for a moment, and the second one waits for the lease after this one.
+   * Returns the tokens that the next lease requests, each subject once, because an SQL statement cannot update a row twice. After
+   * a change of limits, a subject briefly has two sets of tokens; the second waits for the lease after this one.
    */
   #takeLow(): LeasedTokens[] {
     const leased = new Map<string, LeasedTokens>();
@@ -145,7 +148,7 @@ export class TokenLeases {
     return [...leased.values()];
   }
 
-  /** Settles requests in the order of arrival. Those about which the lease could not tell wait for the next one. */
+  /** Settles the waiting requests in order of arrival. Those that still cannot be decided wait for the next lease. */
   #settleWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -173,36 +176,37 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 /**
- * The tokens that a process holds at most, and those that it may spend before it has leased them, in seconds at the full rate.
- * With the burst, two processes let at most 0.46 seconds' requests through beyond the limit: 4.6% within ten seconds.
+ * The most tokens that a process keeps, and the most that it may spend before it has leased them, in seconds at the full rate.
+ * Together with the burst, two processes can exceed the limit by at most the requests of 0.46 seconds, which is 4.6% within ten
+ * seconds.
  */
 const STOCK_SECONDS = 0.08;
 const CREDIT_SECONDS = 0.05;
 
-/** "unknown": only a lease can tell. */
+/** A decision about a request. "unknown" means that the decision needs a lease. */
 export type Decision = 'admitted' | 'refused' | 'unknown';
 
 /**
- * The tokens of one limit that this process has leased from its shared bucket in PostgreSQL. A request takes one. All times
+ * The tokens of one limit that this process has leased from the shared bucket in PostgreSQL. A request takes one token. All times
  * are milliseconds of one clock that never goes back.
  */
 export class LeasedTokens {
   readonly subject: string;
-  /** Requests per second, at least 1. */
+  /** The rate limit in requests per second, at least 1. */
   readonly rate: number;
-  /** Requests that wait for the next lease. */
+  /** The number of requests that wait for the next lease. */
   waiting = 0;
   readonly #capacity: number;
   readonly #fullStock: number;
   readonly #credit: number;
-  /** Tokens below 0 were taken on credit, for the next lease to settle. */
+  /** The number of tokens. A negative number was taken on credit, which the next lease settles. */
   #stock = 0;
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
-  /** Until this time, the shared bucket holds less than no token, because of batches. */
+  /** The time until which the shared bucket has less than no tokens, because of batches. */
   #indebtedUntil = 0;
-  /** Tokens that were taken without a lease. The next lease, or the present one, takes them from the shared bucket. */
+  /** The number of tokens that were taken without a lease. The current or the next lease takes them from the shared bucket. */
   #owed = 0;
 
   constructor(subject: string, rate: number) {
@@ -215,8 +219,8 @@ export class LeasedTokens {
   }
 
   /**
-   * Decides whether a token can be taken now, and takes none. `extraItems`: decides about a token for each of these items of a
-   * batch instead. They need not be there: they can be owed once earlier debts are paid.
+   * Decides whether a token can be taken now, without taking it. With `extraItems`, decides whether a token for each of these
+   * items of a batch can be taken. There may be fewer tokens than items, as long as earlier debts are paid.
    */
   decide(at: number, extraItems = 0): Decision {
     if (extraItems > 0) return this.#decideToOwe(at);
@@ -232,8 +236,8 @@ export class LeasedTokens {
   }
 
   /**
-   * Takes a token for a request, or one for each of a batch's `extraItems`. Those need not be there: nobody gets a token until
-   * the shared bucket is refilled.
+   * Takes one token for a request, or one for each of a batch's `extraItems`. If there are too few for a batch, nobody gets a
+   * token until the shared bucket is refilled.
    */
   take(extraItems = 0): void {
     if (extraItems === 0) this.#stock -= 1;
@@ -241,7 +245,7 @@ export class LeasedTokens {
     this.#payFromStock();
   }
 
-  /** What the next lease should ask for. */
+  /** Returns what the next lease should request. */
   get request(): LeaseRequest {
     return { subject: this.subject, rate: this.rate, wanted: this.wanted, owed: this.#owed };
   }
@@ -257,12 +261,12 @@ export class LeasedTokens {
     this.#owed -= paid;
   }
 
-  /** Whether the next lease should be requested ahead of need. */
+  /** Returns whether the next lease should be requested ahead of need. */
   get isLow(): boolean {
     return this.#stock < this.#fullStock / 2 || this.#stock < 0 || this.#owed > 0;
   }
 
-  /** Tokens to lease: to settle what was taken on credit, to serve the requests that wait, and to fill the stock. */
+  /** Returns the number of tokens to lease: for what was taken on credit, for the waiting requests, and to fill the stock. */
   get wanted(): number {
     return Math.max(0, Math.min(Math.floor(this.#capacity), this.#fullStock - this.#stock + this.waiting));
   }
@@ -277,18 +281,18 @@ export class LeasedTokens {
     this.#left = left;
     this.#leasedAt = at;
     this.#indebtedUntil = at - (left / this.rate) * 1000;
-    // The shared bucket holds less than one token. Until it holds one, another lease would be in vain.
+    // The shared bucket has less than one token. Until it has one, another lease would be useless.
     if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
   }
 
-  /** The time until the shared bucket holds a token again; 0 if it is not known to be empty. */
+  /** Returns the time in seconds until the shared bucket has a token again; 0 if it is not known to be empty. */
   secondsUntilRefill(at: number): number {
     return Math.max(0, this.#emptyUntil - at) / 1000;
   }
 
   /**
-   * Requests that can certainly be sent within the next second, if nobody else sends any: the rate, less what is missing
-   * from a full bucket. 0 to `rate`.
+   * Returns the number of requests that can certainly be sent within the next second, if nobody else sends any. It is the rate
+   * less what is missing from a full bucket, from 0 to `rate`.
    */
   remaining(at: number): number {
     const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);

@@ -6,14 +6,14 @@ import { type KeyUseWriter, startKeyUses } from './last-used.ts';
 import { LookUpMeasures } from './look-ups.ts';
 import { createPause, createThrottle, REFUSAL_PAUSE_MS, RequestLimiter } from './request-limiter.ts';
 
-/** What all requests of this process share: limits, queues and counts of use. */
+/** What all requests of this process share: limits, queues and usage counts. */
 export type Traffic = {
   readonly limiter: RequestLimiter;
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
-  /** The measures of the look-ups of keys, and how long a request waits for one. */
+  /** The measures of the look-ups of keys, and how long in milliseconds a request waits for one. */
   readonly lookUps: { readonly measures: LookUpMeasures; readonly waitMs: number | undefined };
-  /** Waits before a refusal of an address that sends too many requests without a valid key. */
+  /** Waits before an address that sends too many requests without a valid key is refused. */
   readonly pause: () => Promise<void>;
   /** Delays a request from this address if the address sends too many requests without a valid key. */
   readonly throttle: (ip: string) => Promise<void>;
@@ -22,16 +22,19 @@ export type Traffic = {
 export type TrafficOptions = {
   readonly requestLimits: RequestLimits;
   /**
-   * How long a request may wait for its turn, and for the look-up of its key. By default, 1,200 ms for the turn of one to the
-   * API, 5,000 for one to the dashboard, and 1,500 for the look-up.
+   * How long in milliseconds a request may wait for its turn, and for the look-up of its key. If it is omitted: 1,200 for a turn
+   * in the API, 5,000 for a turn in the dashboard, and 1,500 for the look-up.
    */
   readonly maxWaitMs?: number | undefined;
-  /** How long a refusal waits at most if its address sends too many requests without a valid key; 100 ms by default. */
+  /**
+   * How long in milliseconds a refusal is delayed if its address sends too many requests without a valid key; 100 if it is
+   * omitted.
+   */
   readonly refusalPauseMs?: number | undefined;
 };
 
 type OnTrafficFailure = {
-  /** Called when requests can no longer be counted in the database. */
+  /** Called when leases begin to fail, so that requests can no longer be counted in the database. */
   readonly onLeaseFailure: (error: unknown) => void;
   /** Called when the uses of keys could not be written. */
   readonly onUseFailure: (error: unknown) => void;
