@@ -10,11 +10,16 @@ import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.
 import { LANGUAGES, samplesOf } from './samples/languages.ts';
 import { plain, text } from './text.ts';
 
-/** The first paragraph, for search engines and link previews. */
+/** The first sentences, as many as 200 characters hold, for search engines, link previews and agents. */
 export function summaryOf({ text: source }: Pick<Guide, 'text'>): string {
-  const paragraph = plain(source.trim().split(/\n[ \t]*\n/, 1)[0] ?? '');
-  const sentences = paragraph.match(/.+?[.!?:](?= |$)/g) ?? [paragraph];
-  return sentences.reduce((kept, sentence) => (`${kept}${sentence}`.length > 200 ? kept : `${kept}${sentence}`));
+  const paragraph = plain(source.trim().split(/\n[ \t]*\n/, 1)[0] ?? '').replace(/:$/, '.');
+  const [first = paragraph, ...others] = paragraph.match(/.+?[.!?](?= |$)/g) ?? [];
+  let summary = first;
+  for (const sentence of others) {
+    if (`${summary}${sentence}`.length > 200) break;
+    summary += sentence;
+  }
+  return summary;
 }
 
 export function guidePage(site: Site, guide: Guide): string {

@@ -69,7 +69,8 @@ export function withLinks({ file, slug, text }: Guide, source: Source, places: P
   return written;
 }
 
-function targetOf(target: string, here: string, { contract, guides }: Source): Target | undefined {
+/** What a link of the guide `here` leads to; undefined if there is no such place. */
+export function targetOf(target: string, here: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];
     const operation = all.find(({ operationId }) => target === `operation:${operationId}`);
@@ -77,7 +78,9 @@ function targetOf(target: string, here: string, { contract, guides }: Source): T
   }
   const [path = '', anchor = null] = target.split('#');
   const file = posix.join(GUIDES, path);
-  const guide = guides.find((each) => (path === '' ? each.slug === here : each.file === file));
+  const guide = guides.find((each) =>
+    path === '' ? each.slug === here : each.file === file || `${each.slug}.md` === path,
+  );
   if (guide === undefined) return undefined;
   if (anchor !== null && !guide.headings.some((each) => each.anchor === anchor)) return undefined;
   return { kind: 'guide', slug: guide.slug, anchor };

@@ -1,58 +1,202 @@
-// What the search of the site finds: every section of the guides, every operation, schema and error message.
-import type { Source } from './guides.ts';
-import { operationName, schemaPlace } from './places.ts';
+// What the search of the site finds: guides and their sections, operations with their parts, schemas and error messages.
+import type { Guide, Source } from './guides.ts';
+import { errorOf, GUIDES } from './guides.ts';
+import { type Part, partsOf } from './parts.ts';
+import { operationName, type Places, schemaPlace, targetOf } from './places.ts';
 import { plain } from './text.ts';
 
-/** A result of the search. The names are those that assets/site.js reads. */
-type Entry = {
+export type Kind =
+  | 'guide'
+  | 'section'
+  | 'operation'
+  | 'webhook'
+  | 'parameter'
+  | 'header'
+  | 'field'
+  | 'status'
+  | 'schema'
+  | 'error';
+
+/** A result of the search. */
+export type Entry = {
+  readonly kind: Kind;
   readonly title: string;
-  /** The page or the kind of the result. */
-  readonly page: string;
+  /** What is shown beside the title: the guide, the operation, or the method, the path and the operationId. */
+  readonly where: string;
   /** The name of the page's file without ".html". */
   readonly name: string;
   /** Begins with "#", or is empty. */
   readonly anchor: string;
   readonly text: string;
-  /** Multiplies the relevance: guides for integrators come before everything else. */
+  /** Multiplies the relevance. */
   readonly weight: number;
 };
 
-/** The groups of guides that integrators rarely look for. */
-const INTERNAL = new Set(['Operate', 'About the API', 'Reference']);
+/** What assets/search.js reads. */
+export type SearchIndex = {
+  /** The members of an entry, in their order. */
+  readonly entries: readonly (readonly (string | number)[])[];
+  /** What readers say, and the place or the words that they mean. */
+  readonly synonyms: readonly (readonly [said: string, meant: string])[];
+};
 
-export function searchEntries(source: Source): Entry[] {
-  return [...guideEntries(source), ...operationEntries(source), ...errorEntries(source), ...schemaEntries(source)];
+/** Guides and operations come first, then the parts of operations, and the messages of errors last. */
+const WEIGHTS: Readonly<Record<Kind, number>> = {
+  guide: 1.05,
+  section: 0.95,
+  operation: 1,
+  webhook: 0.85,
+  parameter: 0.8,
+  header: 0.8,
+  field: 0.78,
+  status: 0.7,
+  schema: 0.7,
+  error: 0.5,
+};
+/** The groups of guides that integrators rarely look for. */
+const WEIGHTS_OF_GROUPS: Readonly<Record<string, number>> = { Operate: 0.75, 'About the API': 0.85, Reference: 0.85 };
+
+export function searchIndexOf(source: Source): SearchIndex {
+  const entries = [
+    ...guideEntries(source),
+    ...operationEntries(source),
+    ...partEntries(source),
+    ...schemaEntries(source),
+    ...errorEntries(source),
+  ];
+  return {
+    entries: entries.map(({ kind, title, where, name, anchor, text, weight }) => [
+      kind,
+      title,
+      where,
+      name,
+      anchor,
+      shortened(text),
+      Number(weight.toFixed(2)),
+    ]),
+    synonyms: synonymsOf(source),
+  };
+}
+
+/** An address as the entries have it: the page and the anchor. */
+const IN_INDEX: Places = (target) => {
+  if (target.kind === 'operation') return operationName(target.operation);
+  if (target.kind === 'file') return target.name;
+  return target.anchor === null ? target.slug : `${target.slug}#${target.anchor}`;
+};
+
+function synonymsOf(source: Source): [string, string][] {
+  return [...source.synonyms].map(([said, written]) => {
+    if (!/\.md(#|$)|^operation:/.test(written)) return [said, written];
+    const target = targetOf(written, '', source);
+    if (target !== undefined) return [said, IN_INDEX(target)];
+    const message = `"${said}" leads to "${written}", which does not exist.`;
+    throw errorOf([{ file: `${GUIDES}/synonyms.yaml`, line: 1, message }]);
+  });
 }
 
 function guideEntries({ guides }: Source): Entry[] {
-  return guides.flatMap(({ slug, group, title, text, headings }) => {
+  return guides.flatMap((guide) => {
+    const { slug, group, title, text, headings } = guide;
     const lines = text.split('\n');
     const starts = [
       { text: title, anchor: '', line: 0 },
       ...headings.map((heading) => ({ ...heading, anchor: `#${heading.anchor}` })),
     ];
-    return starts.map(({ text: heading, anchor, line }, i) => ({
-      title: plain(heading),
-      page: anchor === '' ? 'Guide' : title,
-      name: slug,
-      anchor,
-      text: plain(lines.slice(line, (starts[i + 1]?.line ?? lines.length + 1) - 1).join('\n')),
-      weight: (INTERNAL.has(group) ? 0.4 : 1) * (anchor === '' ? 1.5 : 1),
-    }));
+    return starts.map(({ text: heading, anchor, line }, i): Entry => {
+      const kind = anchor === '' ? 'guide' : 'section';
+      const own = lines.slice(line, (starts[i + 1]?.line ?? lines.length + 1) - 1).join('\n');
+      return {
+        kind,
+        title: plain(`# ${heading}`),
+        where: kind === 'guide' ? group : title,
+        name: slug,
+        anchor,
+        text: proseOf(own, kind === 'guide' ? guide : null),
+        weight: WEIGHTS[kind] * (WEIGHTS_OF_GROUPS[group] ?? 1),
+      };
+    });
   });
 }
 
+/** The text without samples and responses. That of a whole guide has the titles of its sections, too. */
+function proseOf(markdown: string, guide: Guide | null): string {
+  const titles = guide?.headings.map(({ text }) => text) ?? [];
+  return plain([markdown.replace(/^( *)```(?!sh|text)\w+[\s\S]*?^\1```$/gm, ''), ...titles].join('\n\n'));
+}
+
 function operationEntries({ contract }: Source): Entry[] {
-  return [...contract.operations, ...contract.webhooks].map((each) => ({
-    title: plain(each.summary),
-    page: 'path' in each ? `${each.method.toUpperCase()} ${each.path} ${each.operationId}` : 'Webhook',
-    name: operationName(each),
-    anchor: '',
-    text: [
-      plain(each.description),
-      ...(each.parameters ?? []).map(({ name, description }) => `${name}: ${plain(description)}`),
-    ].join(' '),
-    weight: 1,
+  return [...contract.operations, ...contract.webhooks].map((each): Entry => {
+    const kind = 'path' in each ? 'operation' : 'webhook';
+    const address = 'path' in each ? `${each.method.toUpperCase()} ${each.path}` : each.name;
+    return {
+      kind,
+      title: plain(each.summary),
+      where: `${address} · ${each.operationId}`,
+      name: operationName(each),
+      anchor: '',
+      text: plain(each.description),
+      weight: WEIGHTS[kind],
+    };
+  });
+}
+
+/**
+ * The parts of the operations, at the place of the first one that describes it in these words, and the fields of schemas that are no
+ * such parts, such as those of errors.
+ */
+function partEntries({ contract }: Source): Entry[] {
+  const all = [...contract.operations, ...contract.webhooks].flatMap((operation) =>
+    partsOf(operation, contract.schemas)
+      .filter(({ kind }) => kind !== 'example')
+      .map((part) => ({ part, title: shownNameOf(part), operation })),
+  );
+  const groups = Map.groupBy(all, ({ part, title }) => JSON.stringify([part.kind, title, part.description]));
+  const parts = [...groups.values()].flatMap(([first, ...others]): Entry[] => {
+    if (first === undefined) return [];
+    const { part, title, operation } = first;
+    const { kind } = part;
+    if (kind === 'example') return [];
+    const more = new Set(others.map((each) => each.operation).filter((each) => each !== operation)).size;
+    // The guide to errors says what the refusals mean.
+    const factor = /^[45]\d\d /.test(title) ? 0.6 : 1;
+    return [
+      {
+        kind,
+        title,
+        where: `${plain(operation.summary)}${more === 0 ? '' : ` and ${more} more`}`,
+        name: operationName(operation),
+        anchor: `#${part.anchor}`,
+        text: plain(part.description),
+        weight: WEIGHTS[kind] * factor,
+      },
+    ];
+  });
+  const named = new Set(all.map(({ title }) => title));
+  const fields = Object.entries(contract.schemas).flatMap(([schema, { properties = {} }]) =>
+    Object.entries(properties).map(([title, { description = '' }]): Entry => {
+      const place = { name: 'all', anchor: `#${schemaPlace(schema)}` };
+      return { kind: 'field', title, where: schema, ...place, text: plain(description), weight: WEIGHTS.field };
+    }),
+  );
+  return [...parts, ...fields.filter(({ title }) => !named.has(title))];
+}
+
+/** The name alone, without the names of the fields around it. */
+function shownNameOf({ kind, name, title }: Part): string {
+  if (kind === 'status') return title;
+  return kind === 'field' ? (name.split('.').at(-1) ?? name) : name;
+}
+
+function schemaEntries({ contract }: Source): Entry[] {
+  return Object.entries(contract.schemas).map(([name, { description = '', properties = {} }]) => ({
+    kind: 'schema',
+    title: name,
+    where: 'Schemas',
+    name: 'all',
+    anchor: `#${schemaPlace(name)}`,
+    text: [plain(description), ...Object.keys(properties)].join(' '),
+    weight: WEIGHTS.schema,
   }));
 }
 
@@ -68,12 +212,13 @@ function errorEntries({ contract, guides }: Source): Entry[] {
         if (heading === undefined || typeof message !== 'string') continue;
         const text = [...new Set([message, ...Object.values(errors).flat()])].join(' ');
         found.set(text, {
+          kind: 'error',
           title: message,
-          page: `Error ${status}`,
+          where: heading.text,
           name: 'errors',
           anchor: `#${heading.anchor}`,
           text,
-          weight: 0.4,
+          weight: WEIGHTS.error,
         });
       }
     }
@@ -81,13 +226,14 @@ function errorEntries({ contract, guides }: Source): Entry[] {
   return [...found.values()];
 }
 
-function schemaEntries({ contract }: Source): Entry[] {
-  return Object.entries(contract.schemas).map(([name, { description = '', properties = {} }]) => ({
-    title: name,
-    page: 'Schema',
-    name: 'all',
-    anchor: `#${schemaPlace(name)}`,
-    text: [plain(description), ...Object.keys(properties)].join(' '),
-    weight: 0.3,
-  }));
+const SHOWN = 140;
+
+/** The beginning, which is shown, and each further word once, which is only searched. */
+function shortened(text: string): string {
+  const shown = text.length <= SHOWN ? text : text.slice(0, text.lastIndexOf(' ', SHOWN));
+  const wordsOf = (part: string) => part.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];
+  const known = new Set(wordsOf(shown).map((word) => word.toLowerCase()));
+  const others = new Map(wordsOf(text.slice(shown.length)).map((word) => [word.toLowerCase(), word]));
+  const further = [...others].filter(([word]) => !known.has(word)).map(([, word]) => word);
+  return further.length === 0 ? shown : `${shown}\n${further.join(' ')}`;
 }

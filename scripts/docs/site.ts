@@ -2,14 +2,14 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type TransformOptions, transform } from 'esbuild';
 import type { Assets, Site } from './frame.ts';
 import type { Source } from './guides.ts';
 import { operationPage } from './operation-page.ts';
 import { allPage, guidePage, referencePage, startPage } from './pages.ts';
 import { operationName } from './places.ts';
 import { filesForPrograms } from './programs.ts';
-import { searchEntries } from './search.ts';
+import { searchIndexOf } from './search.ts';
 import { readThemes } from './style.ts';
 
 /** The files by path. Each is built when it is requested. */
@@ -26,7 +26,9 @@ const PLAIN =
 
 export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
   const assets = await readAssets(root, source.branding);
-  const minisearch = await readFile(join(root, MINISEARCH), 'utf8');
+  const library = await readMinified(join(root, MINISEARCH));
+  // The functions of the script are not global, where they would replace those of site.js.
+  const search = await readMinified(join(import.meta.dirname, 'assets/search.js'), { format: 'iife' });
   const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
   const site: Site = { source, assets: names, ...options };
   return new Map<string, () => string | Buffer>([
@@ -39,7 +41,7 @@ export async function readSite(root: string, source: Source, options: SiteOption
     ['reference.html', () => referencePage(site)],
     ['all.html', () => allPage(site)],
     ['plain.html', () => PLAIN],
-    ['search.js', () => `${minisearch}\n${searchData(source)}`],
+    ['search.js', () => `${library}${search}${searchData(source)}`],
     ['openapi.json', () => JSON.stringify(source.contract.document, null, 2)],
     // JSON is also YAML. The published files have more readable ones.
     ['openapi.yaml', () => JSON.stringify(source.contract.document, null, 2)],
@@ -49,9 +51,13 @@ export async function readSite(root: string, source: Source, options: SiteOption
   ]);
 }
 
+async function readMinified(file: string, options: TransformOptions = {}): Promise<string> {
+  const { code } = await transform(await readFile(file, 'utf8'), { ...options, minify: true });
+  return code;
+}
+
 function searchData(source: Source): string {
-  const data = { entries: searchEntries(source), synonyms: Object.fromEntries(source.synonyms) };
-  return `globalThis.siteSearch = ${JSON.stringify(data)};\n`;
+  return `globalThis.siteSearch = openSiteSearch(${JSON.stringify(searchIndexOf(source))});\n`;
 }
 
 async function readAssets(root: string, branding: Source['branding']): Promise<Map<string, string>> {

@@ -142,6 +142,11 @@ test('the links of llms.txt lead an agent to the answers', async () => {
     answered.push([question, link, text.includes(answer) ? answer : null]);
   }
   expect(answered).toEqual(QUESTIONS);
+  const summaries = [...index.matchAll(/^- \[(.+?)\]\(.+?\): (.+)$/gm)].filter(([, title]) =>
+    source.guides.some((guide) => guide.title === title),
+  );
+  expect(summaries).toHaveLength(source.guides.length);
+  expect(summaries.filter(([, , summary = '']) => !/\.$/.test(summary) || /\. \p{Ll}/u.test(summary))).toEqual([]);
   const full = await read('llms-full.txt');
   for (const { title } of source.guides) expect(full).toContain(`# ${title}\n`);
   for (const { operationId, summary } of contract.operations)

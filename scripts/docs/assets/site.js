@@ -12,6 +12,7 @@ addEventListener('DOMContentLoaded', () => {
   switchTheme();
   for (const code of document.querySelectorAll('.code')) addCopyButton(code);
   for (const group of groupsOfSamples()) addTabs(group);
+  showInContents(document.querySelector('#contents [aria-current]'));
   const toc = document.querySelector('.toc');
   if (toc !== null) followReading(toc);
   openSearch();
@@ -139,6 +140,12 @@ function choose(language) {
   dispatchEvent(new CustomEvent('language', { detail: language }));
 }
 
+/** Scrolls the contents, and not the page, to the link of this page. */
+function showInContents(link) {
+  const contents = link?.closest('#contents');
+  if (contents) contents.scrollTop = link.offsetTop - contents.clientHeight / 2;
+}
+
 /** "On this page" is open beside the text, and marks the section that is read. */
 function followReading(toc) {
   const wide = matchMedia('(width >= 80rem)');
@@ -152,12 +159,17 @@ function followReading(toc) {
   );
   const mark = () => {
     const passed = [...links.keys()].filter((heading) => heading.getBoundingClientRect().top < 120);
+    // The last sections may be too short to reach the top of the window.
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const isAtEnd = innerHeight + scrollY >= root.scrollHeight - 2;
+    const read = isAtEnd && links.has(target) ? target : passed.at(-1);
     for (const [heading, link] of links) {
-      if (heading === passed.at(-1)) link.setAttribute('aria-current', 'true');
+      if (heading === read) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
     }
   };
   addEventListener('scroll', mark, { passive: true });
+  addEventListener('hashchange', mark);
   mark();
 }
 
@@ -171,14 +183,17 @@ function openSearch() {
   const [input, status, list] = dialog.querySelectorAll('input, p, ul');
   const update = () => {
     const query = input.value.trim();
-    const found = query === '' ? [] : search(query);
-    list.replaceChildren(...found.map(resultOf));
+    const found = query === '' ? [] : (globalThis.siteSearch?.find(query) ?? []);
+    const isEmpty = globalThis.siteSearch !== undefined && query !== '' && found.length === 0;
+    list.replaceChildren(...(isEmpty ? WITHOUT_RESULTS : found).map(resultOf));
     status.textContent =
       globalThis.siteSearch === undefined
         ? 'Loading'
         : query === ''
-          ? ''
-          : `${found.length === 0 ? 'No' : found.length} result${found.length === 1 ? '' : 's'}`;
+          ? 'Try a task, a field, a header, a status such as 422, or an operation.'
+          : isEmpty
+            ? 'No results. Try fewer or other words, or the name of a field or a status. Or begin here:'
+            : `${found.length} result${found.length === 1 ? '' : 's'}`;
   };
   const open = () => {
     dialog.showModal();
@@ -223,26 +238,55 @@ function openSearch() {
   list.addEventListener('click', () => dialog.close());
 }
 
-function resultOf({ title, page, name, anchor, text }) {
+/** Where to look for what the search does not find. */
+const WITHOUT_RESULTS = [
+  {
+    kind: 'guide',
+    title: 'Getting started',
+    where: '',
+    name: 'getting-started',
+    anchor: '',
+    text: 'The first calls, and where to go next.',
+  },
+  {
+    kind: 'guide',
+    title: 'Errors',
+    where: '',
+    name: 'errors',
+    anchor: '',
+    text: 'Every status: why it happens, and what to do.',
+  },
+  {
+    kind: 'page',
+    title: 'Everything on one page',
+    where: '',
+    name: 'all',
+    anchor: '',
+    text: "For your browser's own search.",
+  },
+];
+
+function resultOf({ kind, title, where, name, anchor, text }) {
   const item = document.createElement('li');
   const link = document.createElement('a');
   link.href = addressOf(name, anchor);
-  const [kind, excerpt] = [document.createElement('small'), document.createElement('span')];
-  kind.textContent = ` ${page}`;
-  excerpt.textContent = text.slice(0, 140);
-  link.append(title, kind, excerpt);
+  const [place, label, excerpt] = ['small', 'em', 'span'].map((tag) => document.createElement(tag));
+  place.textContent = ` ${where} `;
+  label.textContent = kind;
+  [excerpt.textContent] = text.split('\n');
+  link.append(title, place, label, excerpt);
   item.append(link);
   return item;
 }
 
 let loading;
 
-/** Loads the library and the texts when the search is opened for the first time. */
+/** Loads the search and its index when the search is opened for the first time. */
 function load() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = new URL('../search.js', here.src);
-    script.onload = () => resolve(addAll());
+    script.onload = resolve;
     script.onerror = () => {
       loading = undefined;
       reject(new Error(`${script.src} could not be loaded.`));
@@ -250,30 +294,4 @@ function load() {
     document.head.append(script);
   });
   return loading;
-}
-
-let index;
-
-function addAll() {
-  const { entries } = globalThis.siteSearch;
-  index = new globalThis.MiniSearch({ fields: ['title', 'page', 'text'], idField: 'id' });
-  index.addAll(entries.map((entry, id) => ({ ...entry, id })));
-}
-
-/** First the entries that have the words of the pages for one that readers use, then those with all words, or else with some. */
-function search(query) {
-  if (index === undefined) return [];
-  const { entries, synonyms } = globalThis.siteSearch;
-  const words = query.toLowerCase();
-  const spoken = Object.entries(synonyms).filter(([said]) => ` ${words} `.includes(` ${said} `));
-  const readings = [...spoken.map(([said, written]) => words.replace(said, () => written)), query];
-  const options = {
-    prefix: (term) => term.length > 2,
-    fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    boost: { title: 4, page: 3 },
-    boostDocument: (id) => entries[id].weight,
-  };
-  const all = readings.flatMap((reading) => index.search(reading, { ...options, combineWith: 'AND' }));
-  const found = all.length > 0 ? all : index.search(query, options);
-  return [...new Set(found.map(({ id }) => id))].slice(0, 12).map((id) => entries[id]);
 }

@@ -1,0 +1,200 @@
+// Finds the places of the documentation that answer a query. The build puts MiniSearch before this script and the index behind it.
+
+/** What a match counts in the title of a place, in what is shown beside the title, and in the text. */
+const FIELDS = { title: 1, where: 0.45, text: 0.3 };
+const EXACT = 1;
+const BEGINNING = 0.75;
+const SIMILAR = 0.5;
+const SYNONYM = 0.9;
+const MAX_RESULTS = 12;
+
+const STOP_WORDS = new Set(
+  'a about am an and any are as at be been by can could did do does for from getting had has have how i if in into is it its me my of on or our please should that the their them there these this those to via was we were what when where which who why will with would you your'.split(
+    ' ',
+  ),
+);
+/** Words that stand in many questions and tell little of what is looked for. */
+const WEAK_WORDS = new Set(stemsOf('api charter get use using used make need want work find call way one all'));
+const WEAK = 0.3;
+
+/** The words of a text without their endings. An identifier is a word, and so are its parts. */
+function stemsOf(text) {
+  const words = text.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];
+  return words.flatMap((word) => {
+    const parts = word.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ').split(/[ ._-]/);
+    return parts.length === 1
+      ? [stemOf(word.toLowerCase())]
+      : [word.toLowerCase(), ...parts.map((part) => stemOf(part.toLowerCase()))];
+  });
+}
+
+/** "authent" for authenticate, authenticated and authentication. */
+function stemOf(word) {
+  if (word.length < 4 || /\d/.test(word)) return word;
+  const cut = (text, endings) => {
+    const found = endings.find(([end, to]) => text.endsWith(end) && text.length - end.length + to.length >= 3);
+    return found === undefined ? text : text.slice(0, text.length - found[0].length) + found[1];
+  };
+  const singular = cut(word, [
+    ['ies', 'y'],
+    ['ied', 'y'],
+    ['ing', ''],
+    ['ed', ''],
+    ['ss', 'ss'],
+    ['us', 'us'],
+    ['s', ''],
+  ]);
+  const root = cut(singular, [
+    ['ification', 'if'],
+    ['ication', 'ic'],
+    ['icat', 'ic'],
+    ['icate', 'ic'],
+    ['ation', ''],
+    ['ate', ''],
+    ['at', ''],
+    ['ion', ''],
+  ]);
+  return cut(root, [
+    ['e', ''],
+    ['y', ''],
+  ]);
+}
+
+/** The search of an index: `entries` are places, and `synonyms` say what readers mean by words that the pages do not have. */
+globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
+  const entries = rows.map(([kind, title, where, name, anchor, text, weight], id) => {
+    return { id, kind, title, where, name, anchor, text, weight };
+  });
+  const titles = entries.map(({ title }) => new Set(stemsOf(title).filter((word) => !STOP_WORDS.has(word))));
+  const byPlace = Map.groupBy(entries, ({ name, anchor }) => `${name}${anchor}`);
+  const spoken = synonyms
+    .map(([said, written]) => ({ said: stemsOf(said).join(' '), written }))
+    .sort((a, b) => b.said.length - a.said.length);
+  const index = new globalThis.MiniSearch({
+    fields: Object.keys(FIELDS),
+    tokenize: stemsOf,
+    processTerm: (word) => word,
+  });
+  index.addAll(entries);
+
+  /** The places that have a word, each with the strength of the match, and how rare the word is. */
+  const lookUp = remembered((word) => {
+    const found = index.search(word, {
+      tokenize: (text) => [text],
+      prefix: word.length > 2,
+      fuzzy: word.length > 4 ? 0.2 : false,
+    });
+    const strengths = new Map();
+    let isKnown = 0;
+    for (const { id, match } of found) {
+      let strength = 0;
+      for (const [term, fields] of Object.entries(match)) {
+        const quality = term === word ? EXACT : term.startsWith(word) ? BEGINNING : SIMILAR;
+        if (term === word) isKnown += 1;
+        for (const field of fields) strength = Math.max(strength, quality * weightOf(field, entries[id]));
+      }
+      strengths.set(id, strength);
+    }
+    // A word that the pages have is no misspelling of another one.
+    if (isKnown > 0)
+      for (const [id, strength] of strengths)
+        if (strength <= SIMILAR * FIELDS.title && !hasNearly(found, id, word)) strengths.delete(id);
+    return { strengths, rarity: Math.log(1 + entries.length / (1 + (isKnown || found.length))) };
+  });
+
+  /** Reads the query as words and as phrases that have synonyms. */
+  function conceptsOf(query) {
+    const words = stemsOf(query);
+    const kept = words.filter((word) => !STOP_WORDS.has(word));
+    const rest = kept.length === 0 ? words : kept;
+    const concepts = [];
+    for (let i = 0; i < rest.length; ) {
+      const phrase = spoken.filter(({ said }) => {
+        const { length } = said.split(' ');
+        return rest.slice(i, i + length).join(' ') === said;
+      });
+      const length = phrase[0]?.said.split(' ').length ?? 1;
+      const own = rest.slice(i, i + length);
+      const written = phrase.filter(({ said }) => said === phrase[0].said).map((each) => each.written);
+      concepts.push({ own, written });
+      i += length;
+    }
+    return concepts;
+  }
+
+  function strengthsOf({ own, written }) {
+    const strengths = new Map();
+    const raise = (id, strength) => strengths.set(id, Math.max(strength, strengths.get(id) ?? 0));
+    const raiseByWords = (words, factor) => {
+      const all = words.map((word) => lookUp(word).strengths);
+      for (const id of new Set(all.flatMap((each) => [...each.keys()]))) {
+        const found = all.map((each) => each.get(id) ?? 0);
+        const part = found.filter((each) => each > 0).length / found.length;
+        raise(id, (factor * part * found.reduce((sum, each) => sum + each, 0)) / found.length);
+      }
+    };
+    raiseByWords(own, 1);
+    for (const meaning of written) {
+      const places = byPlace.get(meaning);
+      if (places === undefined) raiseByWords(stemsOf(meaning), SYNONYM);
+      // A place that the writers have named comes before those that only have the word.
+      else raise(places[0].id, 1.3);
+    }
+    return strengths;
+  }
+
+  /** The best results, the best one first. */
+  function find(query) {
+    const concepts = conceptsOf(query).map((concept) => ({
+      strengths: strengthsOf(concept),
+      weight: concept.own.reduce((sum, word) => sum + lookUp(word).rarity * (WEAK_WORDS.has(word) ? WEAK : 1), 0),
+      words: [...concept.own, ...concept.written.filter((each) => !byPlace.has(each)).flatMap(stemsOf)],
+    }));
+    const known = concepts.filter(({ strengths }) => strengths.size > 0);
+    const total = known.reduce((sum, { weight }) => sum + weight, 0) || 1;
+    const asked = new Set(known.flatMap(({ words }) => words));
+    const plain = plainOf(query);
+    const scores = new Map();
+    for (const id of new Set(known.flatMap(({ strengths }) => [...strengths.keys()]))) {
+      const entry = entries[id];
+      const covered = known.reduce((sum, { strengths, weight }) => sum + weight * (strengths.get(id) ?? 0), 0) / total;
+      const title = titles[id];
+      const named = [...title].filter((word) => asked.has(word)).length / (title.size || 1);
+      const isNamed = [entry.title, ...entry.where.split(' · ')].some((name) => plainOf(name) === plain);
+      scores.set(id, (covered * (1 + 0.3 * named) + (isNamed ? 0.5 : 0)) * entry.weight);
+    }
+    const sorted = [...scores].sort(([a, one], [b, other]) => other - one || a - b);
+    const [[, best] = [0, 0]] = sorted;
+    return sorted
+      .filter(([, score]) => score > best / 3)
+      .slice(0, MAX_RESULTS)
+      .map(([id]) => entries[id]);
+  }
+
+  return { find };
+};
+
+/** An operation is known by its method, its path and its operationId as well as by its title. */
+function weightOf(field, { kind }) {
+  return field === 'where' && (kind === 'operation' || kind === 'webhook') ? 0.9 : FIELDS[field];
+}
+
+/** Whether a place has a word that begins with this one or is the word. */
+function hasNearly(found, id, word) {
+  return Object.keys(found.find((each) => each.id === id).match).some((term) => term.startsWith(word));
+}
+
+function plainOf(text) {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+function remembered(work) {
+  const known = new Map();
+  return (word) => {
+    if (!known.has(word)) known.set(word, work(word));
+    return known.get(word);
+  };
+}
