@@ -93,8 +93,8 @@ function outcomesIn(result: LooseResult, { path, count }: { path: string; count:
 }
 
 /**
- * Keeps batches within the rate limit. A batch takes up to 100 requests from it, and the next one is sent when they are back: a
- * refused one would wait for whole seconds.
+ * Keeps batches within the rate limit. A batch takes up to 100 requests from the limit. The next batch is sent when these are
+ * available again, because a refused batch would have to wait for whole seconds.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -117,8 +117,8 @@ export class Pace {
 }
 
 /**
- * The time until a limit of Charter is untouched again, at most a second. 0 without one, or with another one, such as that of a
- * proxy for an hour (draft-ietf-httpapi-ratelimit-headers-11).
+ * Returns the time until a rate limit of Charter is completely refilled, at most a second. Returns 0 if there is no limit, or a
+ * limit of another kind, such as that of a proxy for an hour (draft-ietf-httpapi-ratelimit-headers-11).
  */
 function refillMs(headers: Headers): number {
   const [, name = '', left = ''] = /^"([a-z]+)";r=(\d+);t=1$/.exec(headers.get('RateLimit') ?? '') ?? [];

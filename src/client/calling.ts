@@ -63,7 +63,7 @@ function parseOrUndefined(text: unknown): unknown {
   }
 }
 
-/** Whether it has what every exception of the contract has. */
+/** Returns whether the value has what every exception of the contract has. */
 function isException(error: unknown): error is Exception {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
@@ -118,7 +118,7 @@ function withoutUndefined(
   return Object.fromEntries(given);
 }
 
-/** An empty segment, "." or ".." would make it another path (RFC 3986 section 5.2.4). */
+/** Throws for an empty segment, "." or "..", which would turn the path into another path (RFC 3986 section 5.2.4). */
 function requireSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))
@@ -128,8 +128,9 @@ function requireSegment(name: string, value: unknown): void {
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**
- * A weak tag never matches in `If-Match`. Charter sends none, but proxies that compress responses weaken its tags: a client that
- * sent one back would get a 412 each time, however often it reads the row again.
+ * Turns weak tags into strong tags, because a weak tag never matches in `If-Match`. Charter sends no weak tags, but proxies that
+ * compress responses weaken tags. A client that sent a weak tag back would get a 412 each time, however often it reads the row
+ * again.
  */
 function strengthenTags(header: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(

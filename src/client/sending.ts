@@ -10,8 +10,8 @@ export type Sending = {
 };
 
 /**
- * Sends the request, and retries temporary failures as often as is safe and the settings allow, and a 401 once if there is
- * another key by then. The last outcome counts. Throws the signal's reason as soon as the signal is aborted.
+ * Sends the request. Retries temporary failures as often as is safe and the settings allow, and a 401 once if there is another
+ * key by then. Returns the last result. Throws the signal's reason as soon as the signal is aborted.
  */
 export async function send(request: Request, { settings, clock, signal }: Sending): Promise<Sent> {
   // Firefox has no `request.body`. JSON is never an empty text.
@@ -130,7 +130,7 @@ async function withTimeLimit<T>(
   }
 }
 
-/** A new request for each try, because a body can be sent only once. No other request holds the key. */
+/** Returns a new request with the key for each try, because a body can be sent only once. */
 function authorize(
   { url, method, headers }: Request,
   { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },
@@ -161,8 +161,8 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * The message of `fetch` ("fetch failed") and of its cause, which holds the reason. Without `instanceof`, because either may
- * come from another realm.
+ * Returns the message of `fetch` ("fetch failed") and that of its cause, which contains the reason. Does not use `instanceof`,
+ * because both errors may come from another realm.
  */
 export function reasonOf(error: unknown): string {
   const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
@@ -181,7 +181,10 @@ export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
 }
 
-/** Such a request was refused before anything was done for it, so that even a creation can be sent again. */
+/**
+ * Returns whether the status means that the request was refused before anything was done, so that even a creation can be sent
+ * again.
+ */
 export function isNotExecuted(status: number): boolean {
   return NOT_EXECUTED.has(status);
 }
@@ -221,7 +224,10 @@ export function waitMsAfter({ tries, headers, random }: Tried): number {
 
 type Tried = { readonly tries: number; readonly headers: Headers | undefined; readonly random: number };
 
-/** Seconds, or a date, which is compared with the `Date` header if there is one (RFC 9110 section 10.2.3). */
+/**
+ * Returns the wait that the header Retry-After requires. It is given in seconds or as a date, which is compared with the `Date`
+ * header if there is one (RFC 9110 section 10.2.3).
+ */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

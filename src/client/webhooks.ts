@@ -17,9 +17,9 @@ export type EventHeaders =
 export const TOLERANCE_SECONDS = 300;
 
 /**
- * The event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret` is
- * that of the endpoint, or a list of secrets: one of them must have signed. Throws an `InvalidEventError` for every other
- * request, and a TypeError if `body` or `secret` cannot be right, whatever the request.
+ * Returns the event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret`
+ * is the secret of the endpoint, or a list of secrets, one of which must have signed. Throws an `InvalidEventError` for every
+ * other request, and a TypeError if `body` or `secret` cannot be valid for any request.
  */
 export async function parseEvent(
   headers: EventHeaders,
@@ -92,7 +92,7 @@ function parseOrUndefined(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether it has what every event of the contract has. */
+/** Returns whether the value has what every event of the contract has. */
 function isEvent(value: unknown): boolean {
   const { id, type, timestamp, data } = Object(value);
   return [id, type, timestamp].every((each) => typeof each === 'string') && typeof data === 'object' && data !== null;
@@ -141,7 +141,7 @@ function keysOf(secret: unknown): readonly Uint8Array<ArrayBuffer>[] {
   });
 }
 
-/** Whether one of the signatures in the header is right for one of the keys. Other versions of signatures are ignored. */
+/** Returns whether one of the signatures in the header was made with one of the keys. Ignores signatures of other versions. */
 async function hasSignature(
   message: Signed,
   { signatures, keys }: { signatures: string; keys: readonly Uint8Array<ArrayBuffer>[] },

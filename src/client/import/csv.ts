@@ -24,7 +24,7 @@ type Parsed = { readonly record: string[]; readonly info: Place & { readonly byt
 
 export type CsvFile = {
   readonly format: CsvFormat;
-  /** All rows, with that of the column names and without blank ones. The file is read as fast as rows are taken. */
+  /** All rows, including the column names, but without blank rows. The file is read only as fast as rows are consumed. */
   readonly rows: AsyncGenerator<Row, void, void>;
 };
 
@@ -136,7 +136,9 @@ function requireSameMark(start: Buffer, { file, encoding }: { file: string; enco
   );
 }
 
-/** Whether there are bytes beyond ASCII, and all of them are UTF-8. Some editors save every file in it. */
+/**
+ * Returns whether the bytes contain characters other than ASCII, and all are valid UTF-8. Some editors save every file as UTF-8.
+ */
 function isProbablyUtf8(bytes: Buffer): boolean {
   if (bytes.every(isAsciiByte)) return false;
   try {

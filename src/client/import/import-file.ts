@@ -18,7 +18,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   404: 'CHARTER_URL or --url is not the address of Charter',
 };
 
-/** Imports or checks the file, and tells the user. Returns whether every row was accepted. */
+/** Imports or checks the file, and prints the result. Returns whether every row was accepted. */
 export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
   const progress = new Progress();
   const { url: baseUrl, apiKey } = options;
@@ -107,7 +107,7 @@ function tellBlanks({ blanks: { count, first } }: SourceRows, tell: (words: stri
   tell(`${rows}, external_id begins or ends with a blank, which is part of the ID. Is it a mistake?`);
 }
 
-/** Another name may lead to the file, too, such as that of a link. */
+/** Throws if both paths are the same file. Compares the files, not the paths, because a link may have another name. */
 async function requireOtherFile({ file, refused }: Options): Promise<void> {
   const [one, other] = await Promise.all([file, refused].map((path) => stat(path).catch(() => null)));
   if (one && other && one.ino === other.ino && one.dev === other.dev && one.isFile()) throw new ImportError(SAME_FILE);
@@ -150,10 +150,13 @@ async function* importRows(
   }
 }
 
-/** No parent program has this id, so an atomic batch with this change changes nothing, whatever else it contains. */
+/**
+ * A change that is always refused, because no parent program has this id. An atomic batch with this change therefore changes
+ * nothing.
+ */
 const IMPOSSIBLE = { action: 'delete', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** Has the server judge every change, as it would when it makes it, and makes none. */
+/** Sends every change in a batch that the server checks as usual, but refuses as a whole. */
 async function* tryRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
@@ -185,7 +188,7 @@ async function* tryBatch(
 
 type Refused = ReadonlyMap<number, { readonly status: number; readonly message: string }>;
 
-/** The refused changes by their place. Returns `null` if the batch must be checked in smaller parts. */
+/** Returns the refused changes by their index. Returns `null` if the batch must be checked in smaller parts. */
 function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: number): Refused | null {
   switch (result.status) {
     case 413:

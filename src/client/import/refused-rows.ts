@@ -37,8 +37,8 @@ type Options = {
 };
 
 /**
- * A CSV file with the rows that were refused, written like the file that they come from, and the reasons behind them: it can be
- * corrected and imported with the same options. It is created for the first one.
+ * Writes a CSV file with the refused rows, in the format of the imported file, with the reasons in additional columns. The file
+ * can be corrected and imported with the same options. It is created when the first row is refused.
  */
 export class RefusedRows {
   readonly #path: string;
@@ -53,7 +53,7 @@ export class RefusedRows {
     this.#layout = layoutOf(options.header);
   }
 
-  /** Throws an ImportError if the report cannot be written, or only by destroying a file that is no report. */
+  /** Throws an ImportError if the report cannot be written, or would overwrite a file that is not a report. */
   async requirePlace(): Promise<void> {
     try {
       const earlier = await this.#findFile();
@@ -168,7 +168,7 @@ async function startOfFile(path: string): Promise<Buffer> {
   }
 }
 
-/** Whether it has the column names of a report, in any encoding and with any delimiter. */
+/** Returns whether the file has the column names of a report, in any encoding and with any delimiter. */
 function isReport(start: Buffer): boolean {
   const text = start.toString('latin1').replaceAll('\0', '');
   return /import_row"?[^\w"]{1,4}"?import_status"?[^\w"]{1,4}"?import_message"?[\r\n]/.test(text);

@@ -11,7 +11,7 @@ export type SourceOptions = {
   readonly refused: Pick<RefusedRows, 'add'>;
 };
 
-/** The rows of the file as changes. Rows that cannot be one are refused. */
+/** Turns the rows of the file into changes, and refuses rows for which that is not possible. */
 export class SourceRows {
   readonly #rows: AsyncIterable<Row>;
   readonly #options: SourceOptions;
@@ -20,7 +20,7 @@ export class SourceRows {
   /** The first row of each ID, with a digest of its values. */
   readonly #firstOf = new Map<string, { readonly number: number; readonly digest: string }>();
   share: number | undefined;
-  /** The rows whose ID begins or ends with a blank, and the first of them. */
+  /** The number of rows whose ID begins or ends with a space, and the number of the first of them. */
   readonly blanks = { count: 0, first: 0 };
 
   constructor(rows: AsyncIterable<Row>, options: SourceOptions) {
@@ -48,7 +48,7 @@ export class SourceRows {
     return row;
   }
 
-  /** Why the cells may be those of other columns. */
+  /** Returns why the cells may belong to other columns; `null` if their number is right. */
   #miscount({ cells }: Row): string | null {
     const { header, delimiter } = this.#options;
     const { own, message, width } = this.#layout;
@@ -65,7 +65,10 @@ export class SourceRows {
     return isFilled ? null : reason;
   }
 
-  /** Two rows with the same ID and other values: the file does not tell which one is right. */
+  /**
+   * Returns why the row is refused if an earlier row has the same ID and other values, because the file does not show which row
+   * is right.
+   */
   #repetition({ external_id: id, body }: Upsert, { number, cells }: Row): string | null {
     const { message } = this.#layout;
     if (id === '') return null;
@@ -108,7 +111,7 @@ export type Columns = {
   readonly fields: ReadonlyMap<number, string>;
   /** A list of the other columns to print; empty if there are none. */
   readonly ignored: string;
-  /** The fields that no column of the file fills. */
+  /** The fields for which the file has no column. */
   readonly missing: readonly string[];
 };
 
@@ -178,7 +181,7 @@ function isField(name: string): boolean {
   return Object.hasOwn(FIELDS, name) || (name.startsWith(METADATA) && name.length > METADATA.length);
 }
 
-/** The change that the row stands for. An empty cell is a field without a value. */
+/** Returns the change for a row. An empty cell is a field without a value. */
 function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
   const entries = [...fields].map(([at, field]): [string, string] => [field, cells[at] ?? '']);
   const { external_id: externalId = '', name = '', description = '' } = Object.fromEntries(entries);
