@@ -6,7 +6,7 @@ import type { Database } from './store/sql/database.ts';
 
 export { seed };
 
-/** Prints the addresses, the demonstration sign-ins and a curl command with a new key, except in production. */
+/** Returns a text with the addresses, the demonstration sign-ins and a curl command with a new key, except in production. */
 export async function welcome(
   db: Database,
   {
@@ -24,7 +24,7 @@ export async function welcome(
     Dashboard  ${publicUrl}/sign-in
     Health     ${url}/livez  ${url}/readyz
 `;
-  // If no key could be created, the printed text says why.
+  // If no key could be created, the text says why.
   const key = await issueDemonstrationKey(db, environment, cell).catch((error: unknown) => {
     if (error instanceof DomainError) return error;
     throw error;

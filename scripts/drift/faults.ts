@@ -67,8 +67,8 @@ export const FAULTS: readonly Fault[] = [
   {
     title: "a key's permission is not checked",
     file: 'src/service/authenticate.ts',
-    find: 'if (permission !== undefined && !permissions.includes(permission))',
-    replace: "if (permission === '' && !permissions.includes(permission))",
+    find: 'if (sufficient.length > 0 && !sufficient.some(',
+    replace: 'if (sufficient.length > 9 && !sufficient.some(',
     caughtBy: 'test/contract/every-operation-key.test.ts',
   },
   {

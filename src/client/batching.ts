@@ -104,7 +104,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** Rejects with the signal's reason as soon as the signal is aborted. */
+  /** Waits until the next batch may be sent. Rejects with the signal's reason as soon as the signal is aborted. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
     const waitMs = this.#readyAt - this.#clock.now();
     if (waitMs > 0) await this.#clock.wait(waitMs, signal);

@@ -1,4 +1,4 @@
-// The types of a call's arguments and of its result, derived from the contract. There is no code for run time here.
+// The types of a call's arguments and of its result, derived from the contract. This file has types only.
 import type { components, paths } from '../../generated/openapi.d.ts';
 
 /** The contract's schemas, such as `Schemas['ParentProgram']`. */
