@@ -69,7 +69,8 @@ async function main({ check, name, 'check-of': place, condition }: Options): Pro
   }
   for (const { ending, sql } of migrations)
     console.log(`Written: ${relative(process.cwd(), await write(`${name}${ending}`, sql))}`);
-  console.log(`Review before you commit.\n${await describeLongLocks()}`);
+  const them = migrations.length === 1 ? 'it' : 'them';
+  console.log(`Review ${them} before you commit ${them}.\n${await describeLongLocks()}`);
   return 0;
 }
 
