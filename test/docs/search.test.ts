@@ -137,7 +137,8 @@ test('every operation, parameter, header, schema and field is among the first fi
   expect(found).toEqual([]);
 });
 
-test('the script with its index is small', () => {
-  expect(script.length).toBeLessThan(270_000);
-  expect(brotliCompressSync(script).length).toBeLessThan(75_000);
+test('the script with its index has at most 520 bytes for each place, and 145 when it is compressed', () => {
+  const places = searchIndexOf(source).entries.length;
+  expect(script.length / places).toBeLessThan(520);
+  expect(brotliCompressSync(script).length / places).toBeLessThan(145);
 });
