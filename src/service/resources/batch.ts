@@ -246,7 +246,7 @@ class Changing<Row extends Stored> {
         change.precondition(row);
         if (entry === undefined || row === null) return this.#insert(content, settle);
         // Omitted fields get their default values, because a PUT replaces the whole content.
-        return this.#update(entry, replacedContentOf(this.#table, { row, given: change.content }), settle);
+        return this.#update(entry, replacedContentOf(this.#table, { row, content }), settle);
       }
       case 'update': {
         const entry = await this.#existing(change);

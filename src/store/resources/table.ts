@@ -125,11 +125,11 @@ function normalValueOf(type: ColumnType | undefined, value: unknown): unknown {
 /** The content of a row after its replacement: the fields that only operations set stay as they are. */
 export function replacedContentOf<Row extends Stored>(
   table: Table<Row>,
-  { row, given }: { row: Row; given: GivenContent<Row> },
+  { row, content }: { row: Row; content: ContentOf<Row> },
 ): ContentOf<Row> {
   const current = new Map(Object.entries(row));
   const kept = Object.keys(table.setByOperations).map((field) => [field, current.get(field)]);
-  return { ...contentOf(table, given), ...Object.fromEntries(kept) };
+  return { ...content, ...Object.fromEntries(kept) };
 }
 
 /** What a new row has in the fields that its creation omits. */
@@ -169,14 +169,8 @@ export function storedRow<Row extends Stored>(
 /** The fields in the order of the table, and no others, with the values that the contract shows. */
 export function storedContent<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): Record<string, unknown> {
   return Object.fromEntries(
-    fieldsOf(table, content).map(({ field, type, value }) => [field, storedValueOf(type, value)]),
+    fieldsOf(table, content).map(({ field, value }) => [field, isObject(value) ? inJsonbOrder(value) : value]),
   );
-}
-
-function storedValueOf(type: ColumnType, value: unknown): unknown {
-  if (type === 'timestamptz' && (typeof value === 'string' || value instanceof Date))
-    return new Date(value).toISOString();
-  return isObject(value) ? inJsonbOrder(value) : value;
 }
 
 /** Each field, with its value in a content. */
