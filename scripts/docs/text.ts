@@ -48,7 +48,7 @@ markdown.renderer.rules['image'] = (tokens, i) => {
   return String(html`<img src="${token?.attrGet('src') ?? ''}" alt="${token?.content ?? ''}" loading="lazy">`);
 };
 
-/** Quotation marks, of which code has many, need no escape outside of attributes. */
+/** Escapes code for an element. Quotation marks stay as they are: only attributes need to escape them, and code has many. */
 function codeText(source: string): Html {
   return raw(source.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
 }

@@ -10,7 +10,7 @@ import type { HandlerResult, JsonText } from './response.ts';
 /** An operation of openapi-backend, with properties that every request needs and that are computed once, at startup. */
 export type ContractOperation = Operation & {
   readonly operationId: string;
-  /** The permissions of which a key needs at least one; empty if every key may call the operation. */
+  /** A key needs at least one of these permissions. The list is empty if every key may call the operation. */
   readonly permissions: readonly string[];
   readonly pathNames: readonly string[];
   readonly queryParameters: ReadonlyMap<string, QueryParameter>;

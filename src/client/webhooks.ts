@@ -18,7 +18,7 @@ export const TOLERANCE_SECONDS = 300;
 
 /**
  * Returns the event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret`
- * is the secret of the endpoint, or a list of secrets, one of which must have signed. Throws an `InvalidEventError` for every
+ * is the secret of the endpoint. If it is a list of secrets, one of them must have signed. Throws an `InvalidEventError` for every
  * other request, and a TypeError if `body` or `secret` cannot be valid for any request.
  */
 export async function parseEvent(

@@ -113,7 +113,7 @@ function responseCompiler(): (response: Response | undefined) => Compiled | unde
   };
 }
 
-/** Returns a function that compiles schemas. Operations have many equal schemas, each of which is compiled once. */
+/** Returns a function that compiles schemas. Equal schemas, which many operations have, are compiled once. */
 function schemaCompiler(): Compile {
   // The linter has validated the schemas themselves, as in contract.ts.
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });

@@ -10,7 +10,7 @@ import type { OrganizationLimits } from './request-limits.ts';
  * (238 bits), and a CRC32 of all these as 6 base62 characters.
  */
 const KEY = /^charter_(live|test)_(?:([a-z][a-z0-9]{0,11})_)?[0-9A-Za-z]{46}$/;
-/** A key of which some characters are missing, at any place. */
+/** A key that lacks some characters, at any place. */
 const INCOMPLETE = /^charter_(?:live|test)_((?:[a-z][a-z0-9]{0,11}_)?)[0-9A-Za-z]*$/;
 /** A key inside a longer text. */
 const WITHIN = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}/;

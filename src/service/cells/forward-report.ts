@@ -14,7 +14,7 @@ type Report = {
 };
 
 /**
- * Forwards a report of leaked keys to the other cells, each of which revokes the keys that it has. A key can be in another cell
+ * Forwards a report of leaked keys to the other cells. Each cell revokes the keys that it has. A key can be in another cell
  * than the one in its text, because organizations move. Returns the cells that did not accept the report. Forwarding a report
  * twice does no harm.
  */
