@@ -23,14 +23,14 @@ const EMAIL_FORM = {
 type Filling = Filled<typeof EMAIL_FORM>;
 
 const PAGES: readonly PublicPage[] = [
-  // With takesTurns, the form waits for no turn to use the database, which it does not need.
+  // With `takesTurns`, the form does not wait for a turn to use the database, because it does not need the database.
   { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { takesTurns: true }) },
   ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
 
 /**
- * The pages of the address that all cells share. Sessions and cookies belong to the host of a cell, so nobody signs in here: the
- * pages lead on to the right cell. Requests to the cell's own address are passed on.
+ * Routes the pages of the address that all cells share. Nobody signs in there, because sessions and cookies belong to the host of
+ * a cell; the pages lead to the right cell. Requests to the cell's own address go to the next handler.
  */
 export function commonAddressRoutes(dashboard: Dashboard): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
@@ -43,12 +43,15 @@ async function showCells(context: RequestContext): Promise<View> {
   return cellsPage(context, { typed: { email: '', next: safeNext(context.query.get('next')) }, problem: null });
 }
 
-/** Handles the URL of a page that only cells have. */
+/** Redirects a request for a page that only cells have to the sign-in page. */
 async function leadToSignIn(context: RequestContext): Promise<View> {
   return redirect(urlOf(SIGN_IN_URL, { next: nextParameterOf(safeNext(askedUrl(context))) }));
 }
 
-/** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
+/**
+ * Leads to the cell of the e-mail's domain. The response depends only on that domain, so that nobody can learn which e-mails have
+ * an account.
+ */
 async function submitEmail(context: RequestContext, { values, typed }: Form<typeof EMAIL_FORM>): Promise<View> {
   const { next } = values;
   const email = normalEmail(values.email);
@@ -62,7 +65,10 @@ async function submitEmail(context: RequestContext, { values, typed }: Form<type
   return continuePage(context, { title: `Sign in to ${cell.title}`, why, url: signInUrlAt(cell, { email, next }) });
 }
 
-/** The cell of the e-mail's domain; `null` if it is unknown or cannot be read, so that people choose. */
+/**
+ * Returns the cell of the e-mail's domain, or `null` if the domain is unknown or the map of domains cannot be read. The person
+ * then chooses a cell.
+ */
 async function findCell(context: RequestContext, email: string): Promise<Cell | null> {
   const { dashboard, auditSource } = context;
   const { domainsFile, cells } = requireCommonAddress(context);
@@ -80,14 +86,20 @@ function requireCommonAddress({ commonAddress }: RequestContext): CommonAddress 
   return commonAddress;
 }
 
-/** The parameter "next" of a link to the sign-in; `null` for the profile, to which the sign-in leads without it. */
+/**
+ * Returns the "next" parameter of a link to the sign-in page, or `null` for the profile page, to which the sign-in leads by
+ * default.
+ */
 function nextParameterOf(next: string): string | null {
   return next === PROFILE_URL ? null : next;
 }
 
 type Going = { readonly email: string; readonly next: string };
 
-/** The URL has the e-mail in its fragment, which reaches no server and no log. The script of the page there fills it in. */
+/**
+ * Returns the URL of a cell's sign-in page. The e-mail is in the fragment, which no server receives or logs; the script of that
+ * page fills it in.
+ */
 function signInUrlAt({ url }: Cell, { email, next }: Going): string {
   const fragment = email === '' ? '' : `#email=${encodeURIComponent(shownEmail(email))}`;
   return `${url}${urlOf(SIGN_IN_URL, { next: nextParameterOf(next) })}${fragment}`;
@@ -121,7 +133,7 @@ function cellLinks({ cells }: CommonAddress, going: Going): Html {
   )}</ul>`;
 }
 
-/** The page for every e-mail whose domain is not in the map of domains. */
+/** Returns the page for an e-mail whose domain is not in the map of domains. */
 function unknownPage(context: RequestContext, going: Going): View {
   const title = 'Where is your organization?';
   const main = html`<section class="card guest-card"><h1>${title}</h1>

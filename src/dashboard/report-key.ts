@@ -22,11 +22,11 @@ import { postForm } from './markup/parts.ts';
 import { answerPrograms } from './routing/json-requests.ts';
 import { form, publicRoutes } from './routing/page-routes.ts';
 
-/** The largest report, 256 KiB: long lines of a log, or thousands of keys. */
+/** The maximum size of a report, 256 KiB: enough for long lines of a log, or thousands of keys. */
 export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };
 
 const REPORT_FORM = {
-  /** The text contains keys, so no page repeats it. */
+  /** The text contains keys, so no page shows it again. */
   text: secret(
     lines({
       label: 'Text with the key',
@@ -36,7 +36,7 @@ const REPORT_FORM = {
   ),
 };
 
-/** Anybody who has found a key reports it here: people by a form, and programs by JSON. */
+/** Routes reports of leaked keys. Anybody who has found a key can report it: people with a form, programs with JSON. */
 export function reportKeyRoutes(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const answerProgram = answerPrograms(dashboard, { answer, bodyOfError: (message) => ({ message }) });
@@ -90,7 +90,7 @@ type Reported = {
   readonly unreached: readonly Cell[];
 };
 
-/** The response to a report. It does not depend on the keys, so that nobody can learn which keys exist. */
+/** Returns the response to a report. It does not depend on which keys are valid, so that nobody can learn which keys exist. */
 function reportedPage(context: RequestContext, { reported, left, unreached }: Reported): View {
   const main = html`<section class="card guest-card"><h1>Thank you</h1>
 <p>You reported ${formatCount(reported, 'API key')}. If ${reported === 1 ? 'it was' : 'any of them was'} active, it is revoked now, and its owner can see why.</p>
@@ -104,18 +104,21 @@ ${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')
   return page(context, { title: 'Thank you', main });
 }
 
-/** The message for a report with a key of an organization that is moving. The other keys of the report are revoked. */
+/** The message if the report contains a key of an organization that is moving. The other keys of the report have been revoked. */
 const MOVING_NOTE =
   'Charter is moving some of the data at the moment, so not every key may be revoked yet. Send the report again in a few minutes.';
 
 const MOVING_RETRY_SECONDS = 5;
 
-/** Sends the keys to the other cells, if they were reported at the address that cells share. Returns the cells that failed. */
+/** Sends the keys to the other cells if they were reported at the address that the cells share. Returns the cells that failed. */
 async function forwardKeys(context: RequestContext, keys: readonly string[]): Promise<Cell[]> {
   return forward(context, { body: JSON.stringify({ keys }) });
 }
 
-/** Sends the body of a report as it was received, because its signature, which `headers` contains, covers every byte. */
+/**
+ * Sends the body of a report to the other cells exactly as it was received, because the signature in `headers` covers every byte.
+ * Returns the cells that failed.
+ */
 async function forward(
   { commonAddress, isForwarded, auditSource }: RequestContext,
   { body, headers = {} }: { readonly body: string | Buffer; readonly headers?: Readonly<Record<string, string>> },
@@ -136,7 +139,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
     const keys = keysInText(sent.map((match) => textIn(match, 'token')).join('\n'));
     const outcome = await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
     const unreached = await forward(context, { body, headers });
-    // A scanner accepts a list of verdicts, one for each token. An empty list does not tell which keys exist.
+    // A scanner accepts a list of verdicts, one for each token. An empty list does not reveal which keys exist.
     return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: [] };
   }
   const keys = readKeys(sent);
@@ -149,7 +152,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: { reported: keys.length } };
 }
 
-/** The response to an incomplete report; `null` if every cell got the report and no organization in it is moving. */
+/** Returns the response to an incomplete report, or `null` if every cell got the report and no organization in it is moving. */
 function incompleteView({ kind }: Done | Moving, cells: readonly Cell[]): View | null {
   if (kind === 'moving') return unavailable(MOVING_NOTE, MOVING_RETRY_SECONDS);
   if (cells.length === 0) return null;
@@ -169,7 +172,7 @@ function readJson(body: Buffer): unknown {
   }
 }
 
-/** Returns the headers of the signature. */
+/** Returns the headers of the signature. Throws unless the signature is valid. */
 function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttpHeaders): Record<string, string> {
   const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = headers;
   if (
@@ -184,7 +187,7 @@ function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttp
   );
 }
 
-/** Reads the well-formed keys in `{"keys": [...]}`. Refuses the report if there are none or too many. */
+/** Returns the well-formed keys in `{"keys": [...]}`. Throws if there are none or too many. */
 function readKeys(sent: unknown): string[] {
   const given: unknown = sent !== null && typeof sent === 'object' && 'keys' in sent ? sent.keys : undefined;
   if (!isTexts(given) || given.length === 0 || given.length > MAX_REPORTED_KEYS)

@@ -48,7 +48,7 @@ const SIGNED_IN_PAGES = [
   ...auditLogPages,
 ];
 
-/** The dashboard's pages. Requests for other paths go on to what is mounted next. */
+/** Routes requests for the dashboard's pages. Requests for other paths go to the next handler. */
 export function dashboardRoutes(deps: DashboardDeps): Router {
   const assets = serveAssets(deps.setPageHeaders);
   const dashboard: Dashboard = { ...deps, assets: assets.urls };
@@ -64,7 +64,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(reportKeyRoutes(dashboard));
   router.use(signedInRoutes(dashboard, SIGNED_IN_PAGES));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
-  // Express refuses a path with malformed percent-encoding before it looks for a route.
+  // Express rejects a path with malformed percent-encoding before it looks for a route.
   router.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const { context } = contextOf(req, dashboard);
     const problem = error instanceof URIError ? new RequestError('unreadable') : error;
@@ -86,19 +86,22 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
 
 const OUR_URLS = [...GUEST_URLS, REPORT_KEY_URL, ...SECTION_URLS, ASSETS_URL];
 
-/** A page for a browser that asks for a path without one. Other requests go on, to the API's 404. */
+/** Sends a 404 page to a browser if no page has the path. Other requests go to the next handler, which is the API's 404. */
 async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isApi = req.path === '/api' || req.path.startsWith('/api/');
   if (!isBelow(req.path, OUR_URLS) && (isApi || !['GET', 'HEAD'].includes(req.method) || !prefersHtml(req)))
     return next();
   const { context } = contextOf(req, dashboard);
-  // The signed-in get the navigation too. An outage must not turn the 404 into a 503.
+  // The page has the navigation if the person is signed in. An outage must not turn the 404 into a 503.
   const signedIn = await findSignedIn(context).catch(() => null);
   if (signedIn === null) await dashboard.throttle(context.auditSource.ip);
   await sendError(dashboard, { res, context: signedIn ?? context, error: new RequestError('not-found') });
 }
 
-/** Sends a page that says what to do: other sites of the domain may have set the cookies, so that people do not know them. */
+/**
+ * Sends an error page that says how to delete cookies if they are too large. Other sites of the same domain may have set the
+ * cookies, so the person may not know of them.
+ */
 async function requireFewCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
   if (!isOurs || checkHeadSize(req) === null) return next();
@@ -116,7 +119,7 @@ async function sendError(dashboard: Dashboard, { res, context, error }: Failure)
   await sendView(dashboard, res, view);
 }
 
-/** Browsers name text/html in Accept; clients that accept anything get JSON. */
+/** Returns whether a browser sent the request: browsers name text/html in Accept. A client that accepts any type gets JSON. */
 function prefersHtml(req: Request): boolean {
   return accepts(req).type(['json', 'html']) === 'html';
 }

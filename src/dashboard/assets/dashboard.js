@@ -1,5 +1,6 @@
-// No page needs this script. It copies text, closes menus and moves in them, adds local times, shows results that arrive, keeps
-// what was typed into forms that were refused, takes over an e-mail, and removes secrets from pages that are left.
+// Every page also works without this script. It copies text, closes menus and moves the focus in them, adds local times, shows
+// results when they arrive, keeps what was typed into refused forms, fills in an e-mail that another page handed over, and
+// removes secrets when the page is left.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   const field = document.getElementById(button.dataset.copy);
@@ -8,7 +9,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.addEventListener('click', async () => {
     status.textContent = '';
     const isCopied = await copy(field);
-    // After a delay, so that screen readers announce the same text again.
+    // The delay makes screen readers announce the text even if it is the same as before.
     setTimeout(() => {
       status.textContent = isCopied
         ? 'Copied.'
@@ -22,7 +23,7 @@ async function copy(field) {
     await navigator.clipboard.writeText(field.value);
     return true;
   } catch {
-    // The clipboard API needs HTTPS. The older command copies the selection.
+    // The clipboard API needs HTTPS. Without it, the older command copies the selected text.
     field.focus();
     field.select();
     return document.execCommand('copy');
@@ -45,7 +46,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 
-// In an open menu, the arrow keys, Home and End move the focus. On the button of a closed one, an arrow key opens it.
+// In an open menu, the arrow keys, Home and End move the focus. On the button of a closed menu, an arrow key opens the menu.
 const MOVES = new Map([
   ['ArrowDown', (place, count) => (place + 1) % count],
   ['ArrowUp', (place, count) => (place <= 0 ? count : place) - 1],
@@ -65,7 +66,7 @@ document.addEventListener('keydown', (event) => {
   items[move(items.indexOf(target), items.length)].focus();
 });
 
-// The pages show UTC. This adds the local time below, with the day where that differs, unless the local time zone is UTC.
+// The pages show times in UTC. Unless the local time zone is UTC, this adds the local time below, with the date if it differs.
 const LOCAL_TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
 const LOCAL_DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 
@@ -81,7 +82,7 @@ function addLocalTimes(part) {
   }
 }
 
-// A page that waits for a result requests itself again, less and less often, and shows the parts that have changed. It gives up
+// A page that waits for a result requests itself again, less and less often, and shows the parts that have changed. It stops
 // after five minutes, so that an open page does not keep a session alive.
 const [WAIT_MS, MAX_PAUSE_MS] = [300_000, 15_000];
 
@@ -109,8 +110,8 @@ async function awaitResult() {
 addLocalTimes(document);
 awaitResult();
 
-// Browsers do not keep the response to a form, so going back to a refused form, or reloading it, would fail. In the history, the
-// page of the form takes its place, with what was typed, except for secrets.
+// Browsers do not keep the response to a form, so going back to a refused form, or reloading it, would fail. This replaces the
+// history entry with the URL of the form's page, and keeps what was typed, except for secrets.
 const FIELDS =
   'main form[method="post"] :is(input:not([type="hidden"], [type="password"], [autocomplete="one-time-code"]), select)';
 const typedFields = () => [...document.querySelectorAll(FIELDS)];
@@ -132,7 +133,8 @@ else {
 }
 if (history.state?.typed !== undefined) document.addEventListener('change', keepTyped);
 
-// The address that cells share hands the e-mail over to the sign-in of a cell in the fragment, which reaches no server and no log.
+// The shared address of the cells passes the e-mail to a cell's sign-in page in the URL fragment, which no server receives or
+// logs.
 const handedOver = new URLSearchParams(location.hash.slice(1)).get('email');
 const emailField = document.querySelector('[data-handed-over]');
 if (handedOver !== null && emailField !== null) {
@@ -141,8 +143,8 @@ if (handedOver !== null && emailField !== null) {
   emailField.form.querySelector('[type="password"], button').focus();
 }
 
-// Removes secrets when the page is left, because a browser may keep the page for the back button. It removes the whole
-// element: an emptied text area still has its text as its default value, and a QR code is a secret too.
+// Removes secrets when the page is left, because a browser may keep the page for the back button. Removes their elements as a
+// whole: an emptied text area would still have the secret as its default value, and a QR code has no text.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-secret]')) secret.replaceChildren();
 });

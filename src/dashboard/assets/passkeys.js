@@ -1,8 +1,8 @@
-// Passkeys: browsers offer them to scripts only. Each form with data-passkey gets its options from the server, asks the browser
-// for a passkey, and is sent with it.
+// Browsers offer passkeys only to scripts. This script shows each form with `data-passkey`, gets the options from the server,
+// asks the browser for a passkey, and submits the form with the passkey's response.
 
 const isSupported = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
-/** The server takes a challenge for ten minutes. */
+/** The server accepts a challenge for ten minutes. */
 const RENEWAL_MS = 9 * 60_000;
 
 let pending = new AbortController();
@@ -30,7 +30,7 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
   if (form.dataset.passkey === 'autofill') autofill(form);
 }
 
-/** Offers the passkeys of this site beside the passwords that the browser knows. */
+/** Lets the browser offer passkeys in the same list as saved passwords. */
 async function autofill(form) {
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
   while (form.isConnected) {
@@ -39,7 +39,8 @@ async function autofill(form) {
       await send(form, await ask(form, { mediation: 'conditional' }));
       return;
     } catch (error) {
-      // Renewed after a while, but not once the button has been pressed. The form says nothing: nobody has asked it.
+      // After RENEWAL_MS, the request starts again with a new challenge, unless the person has pressed the button. An error shows
+      // no message, because the person has not asked for a passkey.
       if (error.name !== 'AbortError' || form.dataset.pressed !== undefined) return;
     } finally {
       clearTimeout(renewal);
@@ -53,7 +54,7 @@ async function ask(form, { mediation }) {
   const { passkey, options: url } = form.dataset;
   if (mediation === undefined) form.dataset.pressed = '';
   const options = await optionsFrom(url, form);
-  // Only one request can be pending in a page.
+  // A page can have only one pending request for a passkey.
   pending.abort();
   pending = new AbortController();
   const { signal } = pending;
@@ -79,7 +80,10 @@ async function send(form, credential) {
   form.submit();
 }
 
-/** The objects of some password managers lack `toJSON`, or it throws "Illegal invocation". The buffers say the same. */
+/**
+ * Returns the credential as JSON. Some password managers give an object without `toJSON`, or whose `toJSON` throws "Illegal
+ * invocation", so the JSON is then made from the buffers.
+ */
 function toJson(credential) {
   try {
     const json = credential.toJSON();

@@ -11,14 +11,14 @@ import { instant, permissionWords, ROLE_WORDS } from '../markup/words.ts';
 import { DISABLED_WORDS } from '../webhooks/cells.ts';
 
 type Detail = AuditRecord['detail'];
-/** Words for one entry of an event's detail; `false` if there are none. */
+/** Returns the words for one entry of an event's detail, or `false` if the entry is not shown. */
 type ToWords = (text: string, detail: Detail) => HtmlValue;
 
 const NOTHING: ToWords = () => false;
 const formerName: ToWords = (name) => `Its name was “${name}”`;
 
 const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
-/** The actions after which only their event still has the name of the user. */
+/** The actions that remove a user, so that only the event still contains the user's name. */
 const REMOVALS = ['user.invitation_withdrawn', 'user.invitation_taken_back', 'user.removed'];
 const eventTypeWords: ToWords = (text) => `For ${text}`;
 
@@ -31,7 +31,7 @@ const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   [UNUSED, 'Because it was not used'],
 ]);
 
-/** Why single sign-on admitted nobody, or proved nothing. */
+/** The reasons why single sign-on refused a person, or did not prove who the person is. */
 const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['no-email', 'The provider gave no verified e-mail'],
   ['foreign-domain', 'The e-mail is not of a verified domain'],
@@ -43,11 +43,14 @@ const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['deactivated', 'The account is deactivated'],
 ]);
 
-/** The reasons that a provider gives are whole sentences. */
+/** Reasons from the provider are whole sentences and begin with a capital letter, so they are shown unchanged. */
 const reasonWords: ToWords = (text) =>
   NOT_ADMITTED_WORDS.get(text) ?? (/^\p{Lu}/u.test(text) ? text : `Because ${text}`);
 
-/** By action and name of the entry, as `recordAudit` gets them. Other entries are shown as they are. */
+/**
+ * The words for entries of a detail, by the action and the name of the entry as `recordAudit` gets them. Other entries are shown
+ * unchanged.
+ */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ...CARRIED.map((action) => [`${action} during_move`, () => 'While the organization moved'] as const),
   ['key.created name', formerName],
@@ -124,7 +127,10 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ['user.password_set by', (text) => (text === 'invitation link' ? 'By an invitation link' : `By a ${text}`)],
 ]);
 
-/** The detail of an event, one line for each entry, without the name and prefix that its key shows already. */
+/**
+ * Returns the detail of an event, one line for each entry. Leaves out the key's name and prefix if the page already shows the
+ * same ones.
+ */
 export function detailLines({ action, detail, keyName, keyPrefix }: AuditRecord): Html[] {
   const shown = new Map([
     ['name', keyName],
@@ -137,7 +143,7 @@ export function detailLines({ action, detail, keyName, keyPrefix }: AuditRecord)
     .map((line) => html`<span class="under breakable">${line}</span>`);
 }
 
-/** A change of the policy is recorded as "before -> after". */
+/** Returns words for a changed setting, which is recorded as "before -> after". */
 function recordedWords(name: string): ToWords {
   const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
   return (text) => {
@@ -146,7 +152,7 @@ function recordedWords(name: string): ToWords {
   };
 }
 
-/** A list is recorded with spaces between its entries. */
+/** Separates the entries of a recorded list, which are separated by spaces, with commas. */
 function withCommas(text: string): string {
   return text.replaceAll(' ', ', ');
 }

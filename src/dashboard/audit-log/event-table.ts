@@ -99,8 +99,9 @@ function cells(event: AuditRecord) {
 }
 
 /**
- * Charter disables an endpoint whose receiver is gone or keeps failing, takes back invitations of a domain that another organization
- * has verified, and ends keys that are not used.
+ * Actions that Charter can take by itself: it disables an endpoint whose receiver is gone or keeps failing, and takes back
+ * invitations if another organization has verified the domain of their e-mail. Charter also ends unused keys; the detail of such
+ * an event says so.
  */
 const BY_CHARTER = ['webhook.disabled', 'user.invitation_taken_back'];
 

@@ -35,7 +35,7 @@ const COLUMNS = {
   id: ({ id }) => id,
 } satisfies Record<string, (event: AuditRecord) => string | null>;
 
-/** Reads each page in a turn of its own, because the client may read slowly. */
+/** Reads each page in a separate turn, so that a client that reads slowly does not keep others waiting. */
 async function* inTurns<T>(pages: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
   const rest = pages[Symbol.asyncIterator]();
   const next = () => inTurn(() => rest.next());
@@ -50,20 +50,22 @@ async function* csvLines(pages: AsyncIterable<readonly AuditRecord[]>): AsyncGen
 }
 
 /**
- * One line of CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula gets an apostrophe in front, so that a
- * name such as "=HYPERLINK(...)" runs nothing for the person who opens the file.
+ * Returns one line of CSV (RFC 4180, section 2). Puts an apostrophe in front of text that a spreadsheet would evaluate as a
+ * formula. The attack: a user is named "=HYPERLINK(...)", and the formula runs for the person who opens the file.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** Some spreadsheets read UTF-8 as windows-1252 unless the file begins with it. */
+/** Some spreadsheets read UTF-8 as windows-1252 unless the file begins with a byte order mark. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Where the comma is the decimal mark, spreadsheets also begin a cell after a semicolon. */
+/**
+ * The start of a formula. In regions where the comma is the decimal separator, spreadsheets also begin a cell after a semicolon.
+ */
 const FORMULA = /(^|[;\t\r\n])(?=[\s\p{C}]*[=+\-@＝＋－＠])/gu;
 
-/** Some programs take a control character, such as Ctrl+Z, for the end of the file. */
+/** Some programs treat a control character, such as Ctrl+Z, as the end of the file. */
 const CONTROL_CHARACTER = /(?![\t\r\n])\p{Cc}/gu;
 
 function csvCell(text: string): string {

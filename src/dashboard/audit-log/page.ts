@@ -37,7 +37,10 @@ ${pager({
   return logPage(context, main, null);
 }
 
-/** Posted, because people also paste a whole API key here, which must not get into a URL: it is cut to its prefix first. */
+/**
+ * Redirects to the filtered log. The filters are sent by POST, because people also paste whole API keys, which must not get into
+ * a URL: each key has been cut to its prefix here.
+ */
 export async function filterAuditLog(_context: SignedInContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(urlOf(AUDIT_LOG_URL, values));
 }
@@ -45,11 +48,14 @@ export async function filterAuditLog(_context: SignedInContext, { values }: Form
 type Refused = {
   readonly values: FilterValues;
   readonly problem: Problem;
-  /** The filters are those of an export. */
+  /** Whether the refused filters belong to an export. */
   readonly isExport: boolean;
 };
 
-/** Shows no events: the events of other filters would be mistaken for the requested ones. */
+/**
+ * Shows the refused filters without events, because events that do not match the filters would be mistaken for the requested
+ * ones.
+ */
 export function refusedFilters(context: SignedInContext, { values, problem, isExport }: Refused): View {
   const main = html`${problemSummary(problem, FILTERS)}
 ${isExport && html`<div class="notice warn"><p><strong>Nothing was exported.</strong> Correct the filters, then export the events that the page shows.</p></div>`}
@@ -82,7 +88,7 @@ const PRESETS = [
   { name: 'Last 30 days', days: 30 },
 ];
 
-/** Links to common periods, which keep the other filters. */
+/** Returns links to common periods, which keep the other filters. */
 function presets(values: FilterValues, now: Date): Html {
   const periods = PRESETS.map(({ name, days }) => {
     return { name, from: new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10) };

@@ -5,21 +5,21 @@ import { hiddenInput } from '../markup/parts.ts';
 import type { Field, Shown } from './form.ts';
 import { newFormId, readFormId } from './one-time-form.ts';
 
-// The kinds of fields. A hint, an option or an attribute that differs from page to page is a function of the page's props.
+// The kinds of fields. A hint, an option or an attribute that varies between pages is a function of the page's `props`.
 
 type Of<Props, Content> = Content | ((props: Props) => Content);
 
 type About<Props> = {
   readonly label: string;
   readonly hint?: Of<Props, string | Html>;
-  /** Further attributes of the input: its length, how it is completed, and whether it is required. */
+  /** Further attributes of the input, such as `maxlength`, `autocomplete` or `required`. */
   readonly attributes?: Of<Props, Html>;
 };
 
 type AboutText<Props> = About<Props> & {
-  /** Whether the field has the focus when the form is first shown. */
+  /** Whether the input has the focus when the form is first shown. */
   readonly hasFocus?: Of<Props, boolean>;
-  /** Whether the field belongs to one of the choices of a select, and is shown only for that. */
+  /** Whether only one option of a select needs the field. The style sheet shows the field only while that option is selected. */
   readonly isChosen?: boolean;
 };
 
@@ -28,7 +28,7 @@ type TextField<Props> = Field<string, string, Props>;
 const firstOf = (sent: readonly string[]) => sent[0] ?? '';
 const ONE = { isList: false, typed: firstOf, value: firstOf };
 
-/** A line of text. `type` is that of the input. */
+/** Creates a field with one line of text. `type` is the type of the HTML input. */
 export function text<Props>(about: AboutText<Props> & { readonly type?: string }): TextField<Props> {
   const { label, type = 'text', hasFocus = false } = about;
   return {
@@ -42,7 +42,7 @@ export function text<Props>(about: AboutText<Props> & { readonly type?: string }
   };
 }
 
-/** Several lines of text. */
+/** Creates a field with several lines of text. */
 export function lines<Props>(about: About<Props>): TextField<Props> {
   return {
     ...ONE,
@@ -75,7 +75,7 @@ export function select<Props>(
 
 type Choice = { readonly value: string; readonly words: string | Html; readonly hint: string | Html };
 
-/** Boxes to tick, each with a value of its own. */
+/** Creates a group of check boxes, each with its own value. */
 export function boxes<Props>({
   label,
   options,
@@ -95,7 +95,7 @@ ${contentOf(options, props).map((choice) => choiceBox(name, choice, typed.includ
   };
 }
 
-/** One box to tick. */
+/** Creates one check box. */
 export function box<Props>({
   label,
   hint,
@@ -116,7 +116,7 @@ function choiceBox(name: string, { value, words, hint }: Choice, isTicked: boole
 <span>${words}<span class="hint">${hint}</span></span></label>`;
 }
 
-/** A value that the page remembers. */
+/** Creates a hidden input, whose value the page sends back unchanged. */
 export function hiddenField(): TextField<unknown> {
   return {
     ...ONE,
@@ -125,15 +125,15 @@ export function hiddenField(): TextField<unknown> {
   };
 }
 
-/** Where the sign-in, or another form, leads. */
+/** The path to which the sign-in, or another form, redirects. */
 export const nextField = withNormalForm(hiddenField(), safeNext);
 
-/** A value that a button or a script adds; `undefined` if it was not sent. */
+/** Creates a field for a value that a button or a script adds. The value is `undefined` if it was not sent. */
 export function extraValue(label = ''): Field<undefined, string | undefined> {
   return { label, isList: false, typed: () => undefined, value: ([sent]) => sent, show: () => html`` };
 }
 
-/** The id of a form that may be sent once: see one-time-form.ts. */
+/** Creates the field for the id of a form that may be submitted only once; see one-time-form.ts. */
 export function formId(): Field<undefined, string, { readonly context: Pick<SignedInContext, 'token'> }> {
   return {
     label: '',
@@ -144,10 +144,10 @@ export function formId(): Field<undefined, string, { readonly context: Pick<Sign
   };
 }
 
-/** A form of one button that may be sent once. */
+/** A form that has only a button and may be submitted only once. */
 export const ONE_TIME_FORM = { formId: formId() };
 
-/** The field, whose text the handler gets as something else. */
+/** Returns the field with a parser, whose result the handler gets in place of the text. */
 export function withParser<Props, Value>(
   field: TextField<Props>,
   parse: (text: string, context: RequestContext) => Value,
@@ -155,13 +155,13 @@ export function withParser<Props, Value>(
   return { ...field, value: (sent, context) => parse(firstOf(sent), context) };
 }
 
-/** The field, whose text is brought into another form before anybody sees it. */
+/** Returns the field with its text in a normal form, both for the handler and for showing it again. */
 export function withNormalForm<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
   const read = (sent: readonly string[]) => normalize(firstOf(sent));
   return { ...field, typed: read, value: read };
 }
 
-/** Midnight UTC of a day such as "2026-01-31"; `undefined` without a text, and `null` if the text is not a day. */
+/** Returns midnight UTC of a day such as "2026-01-31", `undefined` if the text is empty, or `null` if the text is not a day. */
 export function parseDay(text: string): Date | null | undefined {
   if (text === '') return undefined;
   const day = new Date(`${text}T00:00:00Z`);
@@ -169,14 +169,14 @@ export function parseDay(text: string): Date | null | undefined {
   return isDay && day.toISOString().startsWith(text) ? day : null;
 }
 
-/** The field, on a page that does not always have it: its value is `undefined` if it was not sent. */
+/** Returns the field for a page that does not always have it. The value is `undefined` if the field was not sent. */
 export function optional<Typed, Value, Props>(
   field: Field<Typed, Value, Props>,
 ): Field<Typed, Value | undefined, Props> {
   return { ...field, value: (sent, context) => (sent.length === 0 ? undefined : field.value(sent, context)) };
 }
 
-/** The field, whose text is never shown again, because it is a secret. */
+/** Returns the field as one for a secret: the page never shows its text again. */
 export function secret<Value, Props>(field: Field<string, Value, Props>): Field<undefined, Value, Props> {
   return { ...field, typed: () => undefined, show: (shown, props) => field.show({ ...shown, typed: '' }, props) };
 }
@@ -196,7 +196,7 @@ export function password<Props>({
   return secret(text({ ...about, type: 'password', attributes }));
 }
 
-/** A code from an authenticator, or a recovery code. */
+/** Creates the field for a code from an authenticator or a recovery code. */
 export function secondFactorCode<Props>(
   about: Pick<AboutText<Props>, 'hasFocus'> & { readonly hint: string },
 ): Field<undefined, string, Props> {
@@ -210,7 +210,10 @@ function contentOf<Props, Content>(content: Of<Props, Content>, props: Props): C
 
 type Labelled<Props> = { readonly shown: Omit<Shown<unknown>, 'typed'>; readonly props: Props };
 
-/** A label, a hint and the messages. `input` renders the input with the attributes that connect it to them. */
+/**
+ * Returns the label, the hint, the error messages and the input. `input` renders the input with the attributes that link it to
+ * them.
+ */
 function fieldMarkup<Props>(
   { label, hint, attributes, isChosen = false }: AboutText<Props>,
   { shown: { name, messages }, props }: Labelled<Props>,

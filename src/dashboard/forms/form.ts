@@ -4,32 +4,37 @@ import type { Problem } from '../http/problem.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 
-// A form is described once, by its fields. From the description follow the fields of its empty page, those of the page that
-// shows it again after a refusal, the messages about each field, and the typed values that its handler gets.
+// The fields of a form are described once. The description defines the empty form, the form that is shown again after a refusal,
+// the messages about each field, and the types of the values that the handler gets.
 
-/** A field of a form. `fields.ts` has one function for each kind. */
+/** A field of a form. `fields.ts` has one function for each kind of field. */
 export type Field<Typed, Value, Props = unknown> = {
-  /** It begins each message about the field. Empty for a field that nobody fills in. */
+  /** The label, with which each message about the field begins. Empty if people do not fill in the field. */
   readonly label: string;
   readonly isList: boolean;
-  /** What the field shows again after a refusal; `undefined` if nothing. `sent` is empty if the field was not sent. */
+  /**
+   * Returns what the field shows again after a refusal, or `undefined` for nothing. `sent` is empty if the field was not sent.
+   */
   readonly typed: (sent: readonly string[]) => Typed;
-  /** What the handler of the form gets. It throws a RequestError for a value that no page of ours sends. */
+  /** Returns the value for the form's handler. Throws a RequestError for a value that no page of the dashboard sends. */
   readonly value: (sent: readonly string[], context: RequestContext) => Value;
-  /** `props` is what the hints and options depend on. */
+  /** Returns the markup of the field. The hints and options depend on `props`. */
   readonly show: (shown: Shown<Typed>, props: Props) => Html;
 };
 
 export type Shown<Typed> = {
-  /** As in HTML: "notice_email" for the field `noticeEmail`. */
+  /** The name in HTML: "notice_email" for the field `noticeEmail`. */
   readonly name: string;
   readonly typed: Typed;
   readonly messages: readonly string[];
-  /** Whether the form is shown because it was refused. */
+  /** Whether the form is shown again because it was refused. */
   readonly isRefused: boolean;
 };
 
-/** The description of a form. Methods, unlike functions, may take a narrower argument, so every Field is one of these. */
+/**
+ * The description of a form. Its functions are declared as methods, because a method may take a narrower argument than its type
+ * declares. Every Field therefore has this type.
+ */
 export type Fields = Readonly<
   Record<
     string,
@@ -45,7 +50,7 @@ export type Fields = Readonly<
 
 type TypedIn<F extends Fields, N extends keyof F> = ReturnType<F[N]['typed']>;
 
-/** What the fields of a form are filled in with. */
+/** The values with which the fields of a form are filled in. */
 export type Typed<F extends Fields> = {
   readonly [N in keyof F as [TypedIn<F, N>] extends [undefined] ? never : N]: TypedIn<F, N>;
 };
@@ -55,15 +60,15 @@ export type Values<F extends Fields> = { readonly [N in keyof F]: ReturnType<F[N
 /** A form as its handler gets it. */
 export type Form<F extends Fields> = { readonly values: Values<F>; readonly typed: Typed<F> };
 
-/** A form as its page gets it. `problem` is why it was refused; `null` if it is shown for the first time. */
+/** A form as its page shows it. `problem` is why the form was refused; `null` if it is shown for the first time. */
 export type Filled<F extends Fields> = { readonly typed: Typed<F>; readonly problem: Problem | null };
 
-/** Everything that any of the fields depends on. */
+/** The props of all fields. */
 type PropsOf<F extends Fields> = F[keyof F] extends { show: (shown: never, props: infer Props) => Html }
   ? Props
   : never;
 
-/** The markup of each field. */
+/** Returns the markup of each field. */
 export function fieldsOf<F extends Fields>(
   form: F,
   { typed, problem }: Filled<F>,
@@ -77,31 +82,37 @@ export function fieldsOf<F extends Fields>(
   });
 }
 
-/** What a form is filled in with by these parameters, such as those of a URL. */
+/** Returns the values that these parameters, such as those of a URL, give the form's fields. */
 export function typedOf<F extends Fields>(form: F, sent: URLSearchParams): Typed<F> {
   return mapFields(form, (field, key) => field.typed(sent.getAll(nameOf(key))));
 }
 
-/** The form before anybody fills it in. */
+/** Returns the values of the form before anybody has filled it in. */
 export function emptyOf<F extends Fields>(form: F): Typed<F> {
   return typedOf(form, new URLSearchParams());
 }
 
-/** The form that was sent. A field that it does not describe is refused, so that no value is ever assigned by its name. */
+/**
+ * Returns the values of a submitted form. Throws if the form contains a field that is not in the description, so that code never
+ * assigns a value by a name that a client chose.
+ */
 export function readForm<F extends Fields>(form: F, sent: URLSearchParams, context: RequestContext): Form<F> {
   const fields = new Map(Object.entries(form).map(([key, field]) => [nameOf(key), field]));
   for (const [name, value] of sent) {
     const field = fields.get(name);
     if (field === undefined && name !== TOKEN_FIELD) throw new RequestError('unexpected-field');
     if (field?.isList !== true && sent.getAll(name).length > 1) throw new RequestError('unexpected-field');
-    // PostgreSQL's text type cannot hold it.
+    // A text value in PostgreSQL cannot contain the character U+0000.
     if (value.includes('\0')) throw new RequestError('unreadable');
   }
   const values: Values<F> = mapFields(form, (field, key) => field.value(sent.getAll(nameOf(key)), context));
   return { values, typed: typedOf(form, sent) };
 }
 
-/** Why the form was refused, with a link to each field. It stands first on the page and takes the focus. */
+/**
+ * Returns a summary of why the form was refused, with a link to each wrong field. The summary is at the top of the page and takes
+ * the focus.
+ */
 export function problemSummary(problem: Problem | null, form: Fields = {}): Html | false {
   if (problem === null) return false;
   const labels = new Map(Object.entries(form).map(([key, { label }]) => [nameOf(key), label]));
@@ -119,12 +130,15 @@ ${lines.length > 0 && html`<ul>${lines}</ul>`}
 </div>`;
 }
 
-/** The name of a field in HTML and in the messages of the services: "notice_email" for "noticeEmail". */
+/** Returns the name of a field in HTML and in the messages of the services: "notice_email" for "noticeEmail". */
 function nameOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** An object with the same keys. Its type follows from the description, which the compiler cannot see through the entries. */
+/**
+ * Returns an object with the same keys as the form. The cast is needed because Object.fromEntries() loses the types of the
+ * entries.
+ */
 function mapFields<Result>(form: Fields, map: (field: Fields[string], key: string) => unknown): Result {
   return Object.fromEntries(Object.entries(form).map(([key, field]) => [key, map(field, key)])) as Result;
 }

@@ -7,17 +7,19 @@ import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 
-// A secret is shown once, in the response to the form that made it, and that form can be submitted once: reloading the
-// response, going back, or a second tab must neither show a key again nor make another one. The form carries an id, which
-// the action claims in its own transaction (form-claim.ts), so a form whose action failed can be sent again.
+// A page shows a new secret once, in the response to the form that created it, and that form can be submitted only once.
+// Reloading the response, going back, or a second tab can therefore neither show a key again nor create another key. The form
+// carries an id, which the action claims in its own transaction (form-claim.ts); if the action fails, the form can be sent again.
 
-/** For the hidden field "form_id": a random id, and proof that it was made for this session. */
+/**
+ * Returns the value of the hidden field "form_id": a random id, and a signature that proves that it was made for this session.
+ */
 export function newFormId({ token }: Pick<SignedInContext, 'token'>): string {
   const id = randomBytes(16).toString('base64url');
   return `${id}.${sign(token, `form id ${id}`)}`;
 }
 
-/** The id, from the field as it was sent. */
+/** Returns the id from the field's value. Throws unless the id was made for this session. */
 export function readFormId({ token }: RequestContext, sent: string): string {
   const [id = '', proof = ''] = sent.split('.');
   if (token === null || !isSameText(proof, sign(token, `form id ${id}`))) throw new RequestError('forged');
@@ -59,7 +61,7 @@ const MESSAGES = {
   },
 };
 
-/** `link` leads to where the result of the first submission can be seen. */
+/** Returns the page for a form that was submitted a second time. `link` leads to the result of the first submission. */
 export function alreadySentPage(
   context: SignedInContext,
   made: keyof typeof MESSAGES,

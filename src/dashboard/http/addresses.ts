@@ -1,9 +1,9 @@
 import type { Holder } from '../../domain/keys/api-key.ts';
 
-// Every path of the dashboard. The routes name their paths with the same functions as the links, with a parameter in place of
-// an id: `userUrl(':userId', 'role')`.
+// The paths of all pages of the dashboard. Routes and links build their paths with the same functions; a route passes a parameter
+// in place of an id: `userUrl(':userId', 'role')`.
 
-/** Adds a query to a path; empty and null values are left out. */
+/** Adds a query to a path. Leaves out empty and `null` values. */
 export function urlOf(path: string, query: Readonly<Record<string, string | null>>): string {
   const pairs = Object.entries(query).flatMap(([name, text]): [string, string][] =>
     text === null || text === '' ? [] : [[name, text]],
@@ -21,7 +21,7 @@ export function guideUrl(guide: string): string {
   return `${DOCUMENTATION_URL}/${guide}`;
 }
 
-// Pages for everybody.
+// Pages for people who are not signed in.
 
 export const REPORT_KEY_URL = '/report-key';
 export const SIGN_OUT_URL = '/sign-out';
@@ -34,7 +34,7 @@ export const SIGN_IN_PASSKEY_OPTIONS_URL = `${SIGN_IN_PASSKEY_URL}/options`;
 const WELCOME_URL = '/welcome';
 const SINGLE_SIGN_ON_URL = '/single-sign-on';
 
-/** The page to which an access link leads. */
+/** Returns the URL of the page to which an access link leads. */
 export function welcomeUrl(token: string, page?: 'single-sign-on'): string {
   return at(`${WELCOME_URL}/${token}`, page);
 }
@@ -43,12 +43,12 @@ export function singleSignOnUrl(organizationId: string, page: 'start' | 'callbac
   return at(`${SINGLE_SIGN_ON_URL}/${organizationId}`, page);
 }
 
-/** The page that asks for the proof that an account belongs to the person whom the provider names. */
+/** Returns the URL of the page on which people prove that an existing account is theirs when they first use single sign-on. */
 export function confirmationUrl(organizationId: string, token: string): string {
   return `${SINGLE_SIGN_ON_URL}/${organizationId}/confirm/${token}`;
 }
 
-// One's own account.
+// The signed-in person's own account.
 
 export const PROFILE_URL = '/profile';
 export const OWN_KEYS_URL = keysUrlBelow(PROFILE_URL);
@@ -85,7 +85,7 @@ export function userUrl(id: string, page?: UserPage): string {
 
 // The organization.
 
-/** The page of the policy. */
+/** The page of the organization's policy. */
 export const ORGANIZATION_URL = '/organization';
 export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
 export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
@@ -126,7 +126,7 @@ export function deliveryUrl(endpointId: string, messageId: string, page?: 'resen
   return at(`${endpointUrl(endpointId)}/deliveries/${messageId}`, page);
 }
 
-// API keys. Those of a user or an integration are below the page of their holder.
+// API keys. The keys of a user or an integration are below the page of that user or integration.
 
 function keysUrlBelow(url: string): string {
   return `${url}/api-keys`;
@@ -140,12 +140,12 @@ export function integrationKeysUrl(id: string): string {
   return keysUrlBelow(integrationUrl(id));
 }
 
-/** The page of a user or an integration. */
+/** Returns the URL of the page of a user or an integration. */
 export function holderUrl(holder: Pick<Holder, 'id' | 'kind'>): string {
   return holder.kind === 'integration' ? integrationUrl(holder.id) : userUrl(holder.id);
 }
 
-/** The list of the keys of a user or an integration. */
+/** Returns the URL of the list of keys of a user or an integration. */
 export function keysUrlOf(holder: Pick<Holder, 'id' | 'kind'>): string {
   return keysUrlBelow(holderUrl(holder));
 }
@@ -154,18 +154,21 @@ export function newKeyUrl(listUrl: string): string {
   return `${listUrl}/new`;
 }
 
-/** A page that asks for the confirmation of an action. */
+/** The page of a key on which an action is confirmed. */
 export type KeyPage = 'rotate' | 'rename' | 'restrict' | 'move' | 'revoke';
 
-/** Where the pages of a key are, and which list they lead back to. */
+/** The paths of a key's pages, and the list to which they lead back. */
 export type KeyUrls = {
   /** The list of the holder's keys, such as "/profile/api-keys". */
   readonly listUrl: string;
-  /** The organization's list, as backFrom describes it; `null` for the list of the holder's keys. */
+  /**
+   * The filters and the position of the organization's list, as backFrom returns them; `null` if the pages lead back to the list
+   * of the holder's keys.
+   */
   readonly back: string | null;
 };
 
-/** The key's own page, or the page for an action. */
+/** Returns the URL of the key's own page, or of the page for an action. */
 export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUrls, page?: KeyPage): string {
   return urlOf(at(`${listUrl}/${id}`, page), { back });
 }
@@ -175,7 +178,7 @@ export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUr
 /** The sections for people who are signed in. */
 export const SECTION_URLS: readonly string[] = [PROFILE_URL, PEOPLE_URL, ORGANIZATION_URL];
 
-/** Pages for everybody that belong to a cell, because its people have their sessions there. */
+/** Pages for everybody that belong to a cell, because the sessions of its users are there. */
 export const GUEST_URLS: readonly string[] = [
   SIGN_OUT_URL,
   SIGN_IN_URL,
@@ -184,15 +187,18 @@ export const GUEST_URLS: readonly string[] = [
   WELCOME_URL,
 ];
 
-/** Whether the path is one of the URLs, or below one of them. */
+/** Returns whether the path is one of the URLs or is below one of them. */
 export function isBelow(path: string, urls: readonly string[]): boolean {
   return urls.some((url) => path === url || path.startsWith(`${url}/`));
 }
 
-/** The length of the longest path that can be stored while somebody signs in at an identity provider. */
+/** The longest path that can be stored while a person signs in at an identity provider. */
 const MAX_NEXT_CHARACTERS = 2000;
 
-/** The path to which sign-in leads: `text` if it is a path of the dashboard, and the profile if it is anything else. */
+/**
+ * Returns the path to which the sign-in leads: `text` if it is the path of a page for signed-in people, otherwise the profile
+ * page.
+ */
 export function safeNext(text: string | null): string {
   const url = URL.parse(text ?? '', 'http://ours.invalid');
   if (url === null || url.origin !== 'http://ours.invalid' || !isBelow(url.pathname, SECTION_URLS)) return PROFILE_URL;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Request, type Response, Router } from 'express';
 import { ASSETS_URL } from './addresses.ts';
 
-/** The parts of dashboard.css, each of which may override the ones before. */
+/** The parts of dashboard.css, in order. Rules of a later part override those of an earlier one. */
 const STYLES = [
   'shared',
   'text',
@@ -30,7 +30,10 @@ const TYPES = {
 type AssetName = keyof typeof TYPES;
 export type AssetUrls = Readonly<Record<AssetName, string>>;
 
-/** Serves the files of `assets/`, read once. The URLs contain a hash of the content, so browsers may cache them forever. */
+/**
+ * Serves the files of `assets/`, which are read once. Their URLs contain a hash of the content, so that browsers may cache them
+ * forever.
+ */
 export function serveAssets(setPageHeaders: (res: Response) => void): { urls: AssetUrls; router: Router } {
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (name: AssetName, bytes = readAsset(name)): string => {

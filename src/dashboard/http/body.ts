@@ -5,13 +5,13 @@ import { isSameText } from '../../domain/text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 
-/** The largest body that is read, and the error for a larger one. */
+/** The maximum size of a request body, and the error for a larger body. */
 export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'report-too-large' };
-/** 10 KiB; most forms have at most seven short fields. */
+/** 10 KiB. Most forms have at most seven short fields. */
 export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 export const TOKEN_FIELD = 'form_token';
 
-/** Reads a form as it was sent. Throws unless one of our own pages made it for this session. */
+/** Returns the fields of the submitted form. Throws unless a page of the dashboard made the form for this session. */
 export async function readFields(
   req: IncomingMessage,
   context: RequestContext,
@@ -24,8 +24,8 @@ export async function readFields(
 }
 
 /**
- * Refuses forms of other sites. Browsers name the page that sends the form: by HTTPS and on localhost in Sec-Fetch-Site,
- * otherwise in Origin.
+ * Throws if the form comes from another site. Browsers say which site sends a form: in Sec-Fetch-Site over HTTPS and on
+ * localhost, otherwise in Origin.
  */
 export function requireSameOrigin({ headers }: IncomingMessage, origin: string): void {
   const site = headers['sec-fetch-site'];
@@ -33,7 +33,7 @@ export function requireSameOrigin({ headers }: IncomingMessage, origin: string):
   if (!isOurs) throw new RequestError('foreign');
 }
 
-/** The media type of the body, without parameters; empty if there is none. */
+/** Returns the media type of the body, without parameters; an empty string if the request has none. */
 export function mediaTypeOf({ headers }: IncomingMessage): string {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
@@ -41,7 +41,7 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
 export async function readBody(req: IncomingMessage, { bytes: limit, error: tooLarge }: MaxSize): Promise<Buffer> {
   const { 'content-encoding': encoding = 'identity', 'content-length': length = null } = req.headers;
   if (encoding.toLowerCase() !== 'identity') throw new RequestError('compressed');
-  if (req.readableEnded) return Buffer.alloc(0); // The request announced no body (server.ts); raw-body would call that unreadable.
+  if (req.readableEnded) return Buffer.alloc(0); // The request has no body (see server.ts); raw-body would throw an error.
   return getRawBody(req, { limit, length }).catch((error: unknown) => {
     const problem = bodyProblemOf(error);
     if (problem === 'too large') throw new RequestError(tooLarge);

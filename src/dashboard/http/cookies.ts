@@ -3,13 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
 type Cookies = {
-  /** The session's token; `null` without a cookie. */
+  /** The session token; `null` if the browser sent no session cookie. */
   readonly session: string | null;
-  /** The secret for the forms of people who are not signed in; `null` without a cookie. */
+  /** The secret for the forms of people who are not signed in; `null` if the browser sent no form cookie. */
   readonly formSecret: string | null;
 };
 
-/** With `__Host-` the browser accepts the cookie only by HTTPS and from this very host (RFC 6265bis section 4.1.3.2). */
+/**
+ * Returns the names of the cookies. With `__Host-`, a browser accepts a cookie only over HTTPS and from exactly this host (RFC
+ * 6265bis, section 4.1.3.2).
+ */
 function namesOf(isSecure: boolean) {
   return isSecure
     ? { session: '__Host-charter', form: '__Host-charter-form' }
@@ -38,20 +41,21 @@ export function newFormSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The value of a Set-Cookie header. Without `maxAge`, in seconds, the cookie lasts until the browser is closed. */
+/** Returns the value of a Set-Cookie header. `maxAge` is in seconds; without it, the cookie lasts until the browser is closed. */
 function setCookie(name: string, value: string, { isSecure, ...age }: { isSecure: boolean; maxAge?: number }): string {
   return stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure, ...age });
 }
 
 /**
- * The token that ties a form to a session. `secret` is the session's token; before sign-in, it is the secret of the form
- * cookie, so that no foreign page can sign somebody in to another account. The form token does not reveal the secret.
+ * Returns the token that ties a form to a session. `secret` is the session token or, before sign-in, the secret of the form
+ * cookie. The attack: another site submits the sign-in form, to sign the person in to the attacker's account. The form token does
+ * not reveal the secret.
  */
 export function formTokenOf(secret: string): string {
   return sign(secret, 'form');
 }
 
-/** HMAC-SHA-256 in base64url. */
+/** Returns the HMAC-SHA-256 of the text in base64url. */
 export function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }

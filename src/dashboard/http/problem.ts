@@ -2,13 +2,13 @@ import type { FieldErrors } from '../../domain/errors.ts';
 import { formatCount } from '../../domain/text.ts';
 import type { Conflict, Invalid, NameTaken, RateLimited } from '../../service/outcome.ts';
 
-/** Why a form was refused, as the form says it when it is shown again. */
+/** Why a form was refused. The page that shows the form again contains these messages. */
 export type Problem = {
   readonly status: number;
-  /** For the whole form; shown where no field has a message of its own. */
+  /** The message about the whole form, which is shown if no field has a message. */
   readonly message: string;
   readonly fields: FieldErrors;
-  /** Null, unless there were too many attempts. */
+  /** The seconds to wait after too many attempts; otherwise `null`. */
   readonly retryAfterSeconds: number | null;
 };
 
@@ -23,13 +23,13 @@ export function problemOf(refusal: Invalid | Conflict | NameTaken | RateLimited)
       const { retryAfterSeconds } = refusal;
       const minutes = formatCount(Math.ceil(retryAfterSeconds / 60), 'minute');
       const message = `There were too many attempts. Try again in ${minutes}.`;
-      // RFC 6585 section 4.
+      // RFC 6585, section 4 defines status 429 and allows Retry-After.
       return { status: 429, message, fields: {}, retryAfterSeconds };
     }
   }
 }
 
-/** A problem that concerns no single field. */
+/** Returns a problem that is not about one particular field. */
 export function formProblem(message: string): Problem {
   return { status: 422, message, fields: {}, retryAfterSeconds: null };
 }

@@ -22,65 +22,68 @@ import { formCookie, formTokenOf, newFormSecret, readCookies } from './cookies.t
 export type DashboardDeps = {
   readonly db: Database;
   readonly environment: Environment;
-  /** The name of the cell, which is part of new keys; null, or omitted, if the installation is none. */
+  /** The name of the cell, which is part of new keys; `null` or omitted if the installation is not a cell. */
   readonly cell?: string | null | undefined;
-  /** The address at which people reach Charter, such as https://charter.example.org. The request's is used if it is omitted. */
+  /**
+   * The address at which people reach Charter, such as https://charter.example.org. If it is omitted, the address of each request
+   * is used.
+   */
   readonly publicUrl?: string | undefined;
-  /** The address that this cell shares with others; null, or omitted, if there is none. */
+  /** The address that this cell shares with others; `null` or omitted if there is no shared address. */
   readonly common?: CommonAddress | null | undefined;
-  /** Where people get support: a URL of a web page, or a mailto URL. */
+  /** The URL at which people get support: a web page or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
   /** The public keys of the secret scanner that may send signed reports of leaked keys. */
   readonly scannerKeys: ScannerKeys;
-  /** Where webhooks may be sent. */
+  /** Which addresses webhooks may be sent to. */
   readonly webhooks: WebhookTargets;
-  /** How the identity providers of organizations are reached. */
+  /** The settings for requests to the identity providers of organizations. */
   readonly providers: ProviderAccess;
-  /** The rate limits of organizations that have none of their own. */
+  /** The rate limits of organizations without limits of their own. */
   readonly requestLimits: RequestLimits;
-  /** The address of the client, behind trusted proxies too. */
+  /** Returns the address of the client, even if the request came through trusted proxies. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
   /** Delays a request from this address if the address sends too many requests without a valid key or session. */
   readonly throttle: (ip: string) => Promise<void>;
-  /** Runs what needs the database; the tenants are the networks of the clients. */
+  /** Runs tasks that need the database. Each network of clients is one tenant of the queue. */
   readonly queue: FairQueue;
   readonly now: () => Date;
-  /** Whether people reach Charter by HTTPS, which makes cookies Secure. */
+  /** Whether people reach Charter over HTTPS. If so, cookies are Secure. */
   readonly isHttps: boolean;
   readonly setPageHeaders: (res: ServerResponse) => void;
-  /** Called for every bug and outage. */
+  /** Reports a bug or an outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Called for every refusal under load. */
+  /** Reports a refusal under load. */
   readonly onOverload: (overloaded: Overloaded, exchange: Exchange) => void;
 };
 
 export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };
 
-/** A request as a page's function gets it. */
+/** A request, as a page's function gets it. */
 export type RequestContext = {
   readonly dashboard: Dashboard;
   readonly method: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Charter's own address, without a slash at the end. */
+  /** Charter's own origin, such as https://charter.example.org. */
   readonly origin: string;
-  /** The address that all cells share, if the request came to it. */
+  /** The address that all cells share; `null` if the request came to another address. */
   readonly commonAddress: CommonAddress | null;
-  /** Whether another cell has sent the request on. Anybody can claim this. */
+  /** Whether another cell has forwarded the request. The value is not verified: any client can send the header. */
   readonly isForwarded: boolean;
   readonly auditSource: AuditSource;
   readonly now: Date;
-  /** The session token that the cookie holds, not verified; `null` without a cookie. */
+  /** The session token from the cookie, not verified; `null` if the browser sent no session cookie. */
   readonly token: string | null;
-  /** The secret of the form cookie, which a browser keeps until it is closed. */
+  /** The secret of the form cookie. Browsers keep the cookie until they are closed. */
   readonly browserSecret: string;
-  /** The token that each form of the page must carry. */
+  /** The token that each form on the page must contain. */
   readonly formToken: string;
   /**
-   * Runs a task that needs the database, or much processor time, when it is the turn of the client's network. A task must not
-   * wait for the client: it would keep others from their turn.
+   * Runs a task that needs the database, or much CPU time, when it is the turn of the client's network. A task must not wait for
+   * the client, because other clients would have to wait, too.
    */
   readonly inTurn: <T>(task: () => T | Promise<T>) => Promise<T>;
 };
@@ -88,24 +91,24 @@ export type RequestContext = {
 export type SignedInContext = RequestContext & {
   readonly actor: Actor;
   readonly token: string;
-  /** When the actor last proved who they are in this session; see isProofFresh. */
+  /** When the actor last proved who they are in this session; see isProofFresh. `null` if the session has no proof. */
   readonly provedAt: Date | null;
-  /** Whether the organization leaves this database, so that most pages and forms are refused. */
+  /** Whether the organization is moving to another database. During a move, most pages and forms are refused. */
   readonly isMoving: boolean;
 };
 
-/** The path and the query that were requested. */
+/** Returns the requested path and query. */
 export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>): string {
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** The context of the same visitor at another page. `url` is the path of the page, with its query. */
+/** Returns the context of the same visitor on another page. `url` is that page's path and query. */
 export function contextAt(context: SignedInContext, url: string): SignedInContext {
   const { pathname, searchParams } = new URL(url, context.origin);
   return { ...context, path: pathname, query: searchParams };
 }
 
-/** The context of a request, and the cookies that the response must set. */
+/** Returns the context of a request, and the cookies that the response must set. */
 export function contextOf(req: Request, dashboard: Dashboard): { context: RequestContext; newCookies: string[] } {
   const { session, formSecret: sentSecret } = readCookies(req.headers, dashboard.isHttps);
   const formSecret = sentSecret ?? newFormSecret();
@@ -131,7 +134,10 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
 
-/** A task may call inTurn again: the nested task runs within the same turn. */
+/**
+ * Returns the function that runs the request's tasks in turn. If a task calls the function again, the nested task runs in the
+ * same turn.
+ */
 function turnsOf({ socket }: Request, network: string, queue: FairQueue): RequestContext['inTurn'] {
   let hasTurn = false;
   return async (task) => {
@@ -149,7 +155,7 @@ function turnsOf({ socket }: Request, network: string, queue: FairQueue): Reques
 
 function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditSource {
   const { 'user-agent': userAgent = '' } = req.headers;
-  // The server sets this header before it routes the request.
+  // The server sets this response header before it routes the request.
   const requestId = req.res?.getHeader('X-Request-Id');
   if (typeof requestId !== 'string') throw new Error('The request has no id.');
   return { ip: clientAddressOf(req), userAgent: userAgent.slice(0, 300), requestId };
@@ -157,10 +163,12 @@ function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditS
 
 type Visitor =
   | { readonly kind: 'signed-in'; readonly context: SignedInContext }
-  /** `end` is why the cookie's session has ended; `null` if there is none, or it waits for the second factor. */
+  /** `end` is why the cookie's session has ended; `null` if there is no such session or it waits for the second factor. */
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
-/** Throws a MovingError for a person of an organization that moves, unless the request is `allowedDuringMove`. */
+/**
+ * Returns who sends the request. Throws a MovingError if the person's organization is moving, unless `allowedDuringMove` is set.
+ */
 export async function getVisitor(context: RequestContext, { allowedDuringMove = false } = {}): Promise<Visitor> {
   const { token, dashboard, auditSource, now, inTurn } = context;
   if (token === null) return { kind: 'guest', end: null };
@@ -181,20 +189,20 @@ export async function getVisitor(context: RequestContext, { allowedDuringMove = 
   }
 }
 
-/** Returns `null` if nobody is signed in. */
+/** Returns the context with the signed-in person, or `null` if nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
   const visitor = await getVisitor(context);
   return visitor.kind === 'signed-in' ? visitor.context : null;
 }
 
-/** The address that all cells share, if the request came to it; `null` if it came to the cell's own. */
+/** Returns the address that all cells share if the request came to that address; otherwise `null`. */
 export function calledCommonAddress(
   { headers }: IncomingMessage,
   { common = null }: { readonly common?: CommonAddress | null | undefined },
 ): CommonAddress | null {
   if (common === null || headers.host === undefined) return null;
   const { protocol, origin } = new URL(common.url);
-  // A client may send the default port, and the name in any letter case.
+  // A client may send the default port in the Host header, and the host name in any letter case.
   const called = URL.parse(`${protocol}//${headers.host}`);
   return called?.origin === origin ? common : null;
 }

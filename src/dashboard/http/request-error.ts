@@ -1,4 +1,4 @@
-/** Requests that no page can handle, and what the error page says. */
+/** The kinds of requests that no page can handle, each with the text of its error page. */
 export const REQUEST_ERRORS = {
   forged: {
     status: 403,

@@ -6,7 +6,7 @@ import type { Html } from '../../html/html.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 
-/** What a page's function returns. Only `sendView` writes to the response. */
+/** The result of a page's function. Only `sendView` writes to the response. */
 export type View = Extras &
   (
     | { readonly kind: 'page'; readonly status: number; readonly html: Html }
@@ -44,29 +44,29 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
       return;
     }
     case 'redirect':
-      // 303: the browser follows with GET, whatever the method was (RFC 9110 section 15.4.4).
+      // A browser follows a 303 response with GET, whatever the method of the request was (RFC 9110, section 15.4.4).
       res.writeHead(303, { Location: view.to, 'Content-Length': 0 });
       res.end();
       return;
     case 'download': {
-      // A HEAD has no body, so the lines are not read.
+      // The response to HEAD has no body, so the lines are not read.
       const lines = res.req.method === 'HEAD' ? [] : await startReading(view.lines);
       res.writeHead(200, {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${view.fileName}"`,
       });
       await pipeline(Readable.from(lines), res).catch((error: unknown) => {
-        // A cancelled download is no fault. Other errors are: the file ends in the middle.
+        // A download that the client cancels is not a fault. Any other error is a fault, because the file ends in the middle.
         if (!CANCELLED.test(codeOf(error))) throw error;
       });
     }
   }
 }
 
-/** The errors of a cancelled download: while lines are being sent, and before the first one. */
+/** The errors of a cancelled download: the first while lines are being sent, the second before the first line. */
 const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
-/** Reads the first two lines, so that an outage still gets an error page, and returns all of them. */
+/** Returns all lines. Reads the first two of them at once, so that an outage still gets an error page. */
 async function startReading(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const rest = lines[Symbol.asyncIterator]();
   const first = [await rest.next(), await rest.next()].flatMap(({ done, value }) => (done === true ? [] : [value]));

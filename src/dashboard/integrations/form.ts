@@ -19,7 +19,7 @@ import { actionForm, beside, head } from '../markup/parts.ts';
 import { INTEGRATION_ROLE_MEANING, ROLE_WORDS } from '../markup/words.ts';
 import { integrationIdOf } from './integration-head.ts';
 
-/** What the forms for a new integration and for a changed one have in common. */
+/** The fields that the form for a new integration and the form for a changed integration share. */
 export const CONTENT_FIELDS = {
   name: text({
     label: 'Name',
@@ -107,7 +107,7 @@ export async function change(context: SignedInContext, { values, typed }: Form<t
   return redirect(`${integrationUrl(id)}?done=changed`);
 }
 
-/** `refused`: the form was refused, and is shown again. */
+/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, now } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

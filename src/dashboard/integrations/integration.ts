@@ -24,7 +24,10 @@ import { day, INTEGRATION_ROLE_MEANING, instant, ROLE_WORDS, since } from '../ma
 import { movingViewOf } from '../routing/errors.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 
-/** Confirms an action, by "done" in the query, unless the state contradicts it: a link can claim anything. */
+/**
+ * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
+ * left out if the state of the integration contradicts it.
+ */
 const DONE = new Map<string, (integration: IntegrationDetails) => string | Html | undefined>([
   [
     'created',
@@ -61,7 +64,7 @@ export async function take(context: SignedInContext): Promise<View> {
   return redirect(`${integrationUrl(id)}?done=taken`);
 }
 
-/** `problem`: why the last action on this integration was refused. */
+/** `problem` is why the last action on this integration was refused. */
 async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

@@ -20,7 +20,7 @@ import { table } from '../markup/table.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
 import { organizationHead } from '../organization/head.ts';
 
-/** All integrations of the organization, or those that the signed-in user owns. */
+/** Shows all integrations of the organization, or only those that the signed-in user owns if the role allows no more. */
 export async function showIntegrations(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   if (!mayManageIntegrations(actor.role) && !actor.ownsIntegrations) throw new RequestError('not-allowed');

@@ -17,7 +17,7 @@ async function nameOf(context: SignedInContext): Promise<string> {
   return (await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now })).name;
 }
 
-/** People of every role see the integrations that they own. The services decide again for each. */
+/** People of every role may open the integrations that they own. The services check the permission for each integration. */
 export const integrationPages: readonly SignedInPage[] = [
   { path: INTEGRATIONS_URL, mayEnter: anyRole, get: showIntegrations },
   { path: integrationUrl(ID), mayEnter: anyRole, get: showIntegration },

@@ -12,17 +12,20 @@ export const ACTION_NAMES: Record<KeyPage, string> = {
   revoke: 'Revoke',
 };
 
-/** The icon and the name of an action, for a link to its page. */
+/** Returns the icon and the name of an action, for a link to its page. */
 export function actionLabel(action: KeyPage): Html {
   return html`${icon(action)}${ACTION_NAMES[action]}`;
 }
 
-/** Whether the key can still be changed so. An expired key can only be revoked, which frees its name. */
+/**
+ * Returns whether the action is possible in the key's state. An expired key can only be revoked, so that its name can be used
+ * again.
+ */
 export function isPossible(action: KeyPage, { state }: Pick<KeyDetails, 'state'>): boolean {
   return state === 'active' || (state === 'expired' && action === 'revoke');
 }
 
-/** What may be done with a key. Only a key of a user can be moved, to an integration. */
+/** Returns the actions that the actor may carry out on a key. Only a key of a user can be moved to an integration. */
 export function actionsOn(
   key: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
@@ -33,7 +36,7 @@ export function actionsOn(
   return [...changes, ...ends].filter((action) => isPossible(action, key));
 }
 
-/** What may be done with a key, in a list of keys; `false` if nothing may. */
+/** Returns the menu of actions for a key in a list; `false` if the actor may carry out none of them. */
 export function keyMenu(
   key: KeyDetails,
   access: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,

@@ -12,9 +12,9 @@ import { badge, emailText } from '../markup/parts.ts';
 import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';
 
-// What every list of keys and a key's own page say about a key.
+// Parts that the lists of keys and a key's own page share.
 
-/** The name, which leads to the key's own page, and the prefix. */
+/** Returns the name of the key as a link to the key's own page, and the prefix. */
 export function keyCell(key: Pick<KeyDetails, 'id' | 'name' | 'prefix'>, urls: KeyUrls): Html {
   return html`<a href="${keyUrl(key, urls)}" class="key-name">${key.name}</a><code class="prefix">${key.prefix}…</code>`;
 }
@@ -23,7 +23,7 @@ export function createdCell({ createdAt, createdBy }: Pick<KeyDetails, 'createdA
   return html`${day(createdAt)}<span class="under clamp">by ${createdBy ?? 'an operator'}</span>`;
 }
 
-/** The user for whom a key acts. `linked`: another user's name as a link, where it leads somewhere. */
+/** Returns the user or the integration for whom a key acts. `linked` is the name in another form, such as a link. */
 export function holderFact(
   { isOwn }: Pick<KeyContext, 'isOwn'>,
   { name, email, role }: KeyAccess['holder'],
@@ -34,13 +34,13 @@ export function holderFact(
   return { name: 'Acts for', value: html`${who}<span class="under">${what} · ${ROLE_WORDS[role].name}</span>` };
 }
 
-/** The user or the integration for whom a key acts, in a list. */
+/** Returns the user or the integration for whom a key acts, as a cell of a list. */
 export function holderCell(holder: Holder): Html {
   const { name, email } = holder;
   return html`<a class="clamp" href="${keysUrlOf(holder)}">${name}</a><span class="under">${email === null ? 'Integration' : emailText(email)}</span>`;
 }
 
-/** A key that an action will end, in a list of such keys. */
+/** Returns the line for a key in a list of keys that an action will end. */
 export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
   return html`<li><a href="${keyUrl(key, { listUrl, back: null })}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
 }
@@ -56,7 +56,7 @@ export function stateCell(key: KeyDetails, now: Date): Html {
   return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
 }
 
-/** The state of a key without the times, which stand elsewhere on the key's own page. */
+/** Returns the state of a key without its times, which are elsewhere on the key's own page. */
 export function stateWords(key: KeyDetails, now: Date): Html {
   return html`${stateBadges(key, now)}${refusals(key)}`;
 }
@@ -78,14 +78,14 @@ function refusals({ refusedUses }: KeyDetails): Html | false {
   );
 }
 
-/** "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
+/** Returns how a key ended: "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
 export function endWords(key: KeyDetails): Html {
   const { state, endedAt } = key;
   const why = key.isLeaked || key.isUnused ? `because it was ${enderWords(key)}` : enderWords(key);
   return html`${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` ${why}`}${endedAt !== null && html`, ${instant(endedAt)}`}`;
 }
 
-/** "by Mei Tanaka", or why. */
+/** Returns who ended the key, such as "by Mei Tanaka", or why it was ended. */
 function enderWords({ endedBy, isLeaked, isUnused }: KeyDetails): string {
   if (isLeaked) return 'reported as leaked';
   if (isUnused) return 'not used';
@@ -107,7 +107,7 @@ export function permissionsCell(key: Pick<KeyDetails, 'permissions' | 'beyondRol
   return html`${permissionWords(key.permissions)}${beyondRoleWords(key)}`;
 }
 
-/** `false` if the role of the holder allows all permissions of the key. */
+/** Returns a warning about permissions that the holder's role does not allow; `false` if it allows all permissions of the key. */
 export function beyondRoleWords({ beyondRole }: Pick<KeyDetails, 'beyondRole'>): Html | false {
   return (
     beyondRole.length > 0 && html`<span class="under warn-text">The role does not allow ${beyondRole.join(', ')}</span>`
@@ -116,7 +116,10 @@ export function beyondRoleWords({ beyondRole }: Pick<KeyDetails, 'beyondRole'>):
 
 const FEW_ADDRESSES = 4;
 
-/** `lacksList`: the organization requires one since the key was created. */
+/**
+ * Returns the allowed addresses. `lacksList` is true if the organization requires a list of addresses but the key is older and
+ * has none.
+ */
 export function addressesFact(
   { addresses }: Pick<KeyDetails, 'addresses'>,
   { lacksList }: { readonly lacksList: boolean },
@@ -131,17 +134,20 @@ export function addressesFact(
   return { name: 'Allowed addresses', value };
 }
 
-/** The warning for a key without a list of addresses, in an organization that requires one. */
+/** The warning for a key without a list of addresses, in an organization that requires such lists. */
 export const NO_ADDRESSES = 'May write from any address';
 
 type LimitProps = {
   readonly key: Pick<KeyDetails, 'requestsPerSecond'>;
   readonly limits: KeyAccess['limits'];
-  /** `null` for a key that is not used yet. */
+  /** How much the key has been used; `null` for a key that was just created. */
   readonly usage: KeyUsage | null;
 };
 
-/** The limit in effect, how much of it the busiest hour took, and how many requests it refused. */
+/**
+ * Returns the limit in effect, the part of it that was used in the busiest hour, and the number of requests that the limit
+ * refused.
+ */
 export function limitFact(
   { dashboard }: Pick<KeyContext, 'dashboard'>,
   { key: { requestsPerSecond }, limits, usage }: LimitProps,
@@ -178,7 +184,10 @@ function percentage(part: number, whole: number): string {
   return percent === 0 ? 'less than 1%' : `${percent}%`;
 }
 
-/** Does not say "Never" while a use may be unwritten: a user who trusts it would end a key that is in use. */
+/**
+ * Returns when the key was last used. Does not say "Never" while a use may not have been written yet, because a user who trusts
+ * "Never" would end a key that is in use.
+ */
 export function lastUse(key: Pick<KeyDetails, 'lastUsedAt' | 'endedAt'>, now: Date): Html {
   if (key.lastUsedAt !== null) return since(key.lastUsedAt, now);
   return html`<span class="quiet">${mayHaveUnwrittenUse(key, now) ? 'No use recorded yet' : 'Never'}</span>`;

@@ -19,11 +19,11 @@ import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
 import { type KeyContext, keyIdOf, requireHolderKind, toList, upToList } from './context.ts';
 
-// An action on a key (rotate, rename, restrict, move, revoke) has a page of its own, so that it works without a script. The
-// page reads the key, says why the actor may not do this or that the key has ended, or shows the form. The service decides
-// again when the form is sent, and this page shows the form again if a field was wrong.
+// Each action on a key (rotate, rename, restrict, move, revoke) has its own page, so that it works without a script. The page
+// shows the form, or says that the actor may not carry out the action or that the key has ended. The service checks all of this
+// again when the form is sent. If a field is wrong, the page shows the form again.
 
-/** The key that the path names, and what the actor may do with it. */
+/** Returns the key in the path, and what the actor may do with it. */
 export async function readKey(context: KeyContext) {
   const { dashboard, actor, holderId, now } = context;
   const found = await getKey(dashboard.db, actor, { keyId: keyIdOf(context), userId: holderId, now });
@@ -31,7 +31,7 @@ export async function readKey(context: KeyContext) {
   return found;
 }
 
-/** The key that an action names to its service. */
+/** Returns the ids of the key and its holder, as the services expect them. */
 export function keyOf(context: KeyContext): { readonly keyId: string; readonly userId: string } {
   return { keyId: keyIdOf(context), userId: context.holderId };
 }
@@ -39,19 +39,19 @@ export function keyOf(context: KeyContext): { readonly keyId: string; readonly u
 type Confirmation = {
   readonly fields: Fields;
   readonly problem: Problem | null;
-  /** What the page shows of a key that has not ended. */
+  /** Returns the content of the page for a key that has not ended. */
   readonly show: (key: KeyDetails, access: KeyAccess) => Promise<Content>;
 };
 
 type Content = {
   readonly words?: Html;
-  /** Omitted if there is nothing to send. The button has the name of the action by default. */
+  /** The form; omitted if there is nothing to send. By default, the button has the name of the action. */
   readonly form?: Pick<ActionForm, 'fields' | 'kind' | 'rest'> & { readonly button?: string };
-  /** What the last submission did without saving. */
+  /** A notice about what the last submission changed in the form without saving it. */
   readonly notice?: Html | false;
 };
 
-/** The page for an action. It is also the response to a form that did not carry out the action. */
+/** Returns the page for an action. The page is also the response to a form that did not carry out the action. */
 export async function confirmationPage(
   context: KeyContext,
   action: KeyPage,
@@ -83,7 +83,7 @@ function alreadyEnded(key: KeyDetails, { backUrl }: KeyContext): Content {
   };
 }
 
-/** Whose key it is, which one, and whether it is in use. */
+/** Returns the holder of the key, the key itself, and its last use. */
 function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
   return facts([
     holderFact(context, holder),
@@ -93,12 +93,14 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
   ]);
 }
 
-/** To rotate or revoke another holder's key that was used within the last 24 hours, the actor must type its name. */
+/**
+ * Returns whether the actor must type the name of the key to rotate or revoke it: it is another holder's key, and it was used
+ * within the last 24 hours.
+ */
 export function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
 
-/** The field for the name of the key. */
 export const keyNameField = text({
   label: 'Name of the key',
   hint: ({ key }: { readonly key: KeyDetails }) =>
@@ -106,7 +108,7 @@ export const keyNameField = text({
   attributes: html`maxlength="100" required autocomplete="off" spellcheck="false"`,
 });
 
-/** Returns `null` if the typed name is right, or none is needed. */
+/** Returns `null` if the typed name is right or no name is required. */
 export async function checkTypedName(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);
@@ -114,12 +116,12 @@ export async function checkTypedName(context: KeyContext, typed: string): Promis
   return invalid('key_name', `must be “${key.name}”.`);
 }
 
-/** Returns `null` if the actor may do this with the holder's keys. */
+/** Returns why the actor may not carry out the action on the holder's keys, or `null` if the actor may. */
 export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
   return access.refusal === null ? null : keyRefusalOf(access.refusal, { holder: access.holder, isOwn, action });
 }
 
-/** Says why the actor is refused, and who can help. */
+/** Returns a notice that says why the actor is refused, and who can help. */
 export async function refusalNotice(context: KeyContext, { reason, message }: KeyRefused): Promise<Html> {
   const administrators = reason === 'role' ? await listAdministrators(context.dashboard.db, context.actor.scope) : [];
   return html`<div class="notice"><p><strong>${message}</strong></p>
@@ -132,7 +134,7 @@ const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
   role: { status: 403, title: 'You may not do this' },
 };
 
-/** The page in place of the form, if the action cannot be carried out. */
+/** Returns the page that replaces the form if the action cannot be carried out. */
 export async function refusedPage(context: KeyContext, refused: KeyRefused | Conflict): Promise<View> {
   if (refused.kind === 'conflict') return conflictPage(context, refused, toList(context));
   const message = await refusalNotice(context, refused);

@@ -8,21 +8,23 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { SignedInPage } from '../routing/page-routes.ts';
 import { backUrlOf, readBack } from './search.ts';
 
-/** A request about the keys of one holder: the person, another user or an integration. */
+/** A request about the keys of one holder: the signed-in person, another user or an integration. */
 export type KeyContext = SignedInContext &
   KeyUrls & {
     readonly holderId: string;
     readonly isOwn: boolean;
     readonly holderKind: HolderKind;
-    /** The list that the pages of a key lead back to: that of its holder's keys, or the organization's with its filters. */
+    /**
+     * The list to which the pages of a key lead back: the list of its holder's keys, or the organization's list with its filters.
+     */
     readonly backUrl: string;
-    /** The heading above the list. */
+    /** Returns the heading above the list. */
     readonly head: (holder: KeyAccess['holder']) => Html;
   };
 
 /** A part of the dashboard that has pages for keys. */
 export type KeyPlace = {
-  /** The path of the list, as Express reads it. */
+  /** The path of the list, as a pattern for Express. */
   readonly listPath: string;
   readonly holderKind: HolderKind;
   readonly mayEnter: SignedInPage['mayEnter'];
@@ -38,22 +40,22 @@ export function keyContext(context: SignedInContext, place: KeyPlace): KeyContex
   return { ...context, ...location, holderKind, isOwn, back, backUrl };
 }
 
-/** The id in the path. */
+/** Returns the id of the key in the path. */
 export function keyIdOf({ params }: KeyContext): string {
   return params['keyId'] ?? '';
 }
 
-/** Throws "not_found" for an integration in the place of users, and for a user in the place of integrations. */
+/** Throws "not_found" if the path is that of a user but the holder is an integration, or the reverse. */
 export function requireHolderKind({ holderKind }: KeyContext, holder: KeyAccess['holder']): void {
   if (holder.kind !== holderKind) throw holderKind === 'integration' ? noSuchIntegration() : noSuchUser();
 }
 
-/** A link from an error page back to the list. */
+/** Returns the link from an error page back to the list. */
 export function toList({ backUrl }: KeyContext): { name: string; href: string } {
   return { name: 'See the API keys', href: backUrl };
 }
 
-/** The link to the list above the heading of a page; `ofUser`: what the list of the user's keys is called. */
+/** Returns the link to the list, for the top of a page. `ofUser` is the name of the list of the holder's keys. */
 export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { name: string; href: string } {
   return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
 }

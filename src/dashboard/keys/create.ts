@@ -44,7 +44,7 @@ export const CREATE_FORM = {
     hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
     options: ({ access, context }: FormProps) => lifeOptions(access.policy, context.now, [ON_A_DAY]),
   }),
-  /** A day such as "2026-01-31"; counts if `expiry` is ON_A_DAY. */
+  /** A day such as "2026-01-31". It is used only if `expiry` is ON_A_DAY. */
   expiryDate: withParser(
     text({
       label: 'Last day',
@@ -94,12 +94,12 @@ export async function create(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** The end of a day in UTC. Text that is not a day gives an invalid Date, which the service refuses. */
+/** Returns the last millisecond of a day in UTC. Text that is not a day gives an invalid Date, which the service refuses. */
 function parseLastMoment(text: string): Date {
   return new Date((parseDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
-/** `refused`: the form was refused, and is shown again. */
+/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, holderId: userId, isOwn, listUrl, now } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
@@ -124,7 +124,10 @@ ${beside({ title: 'The new key', about: aboutKey(context, access, activeKeys), c
   return page(context, { title: 'Create API Key', main, problem: filled.problem, formUrl: newKeyUrl(listUrl) });
 }
 
-/** The read permission and the default expiry only. Users select more where they need it. */
+/**
+ * Returns the first values of the form: read permissions only, and the default expiry. Users select more permissions if they need
+ * them.
+ */
 function initialValues({ policy }: KeyAccess): Filling['typed'] {
   return { ...emptyOf(CREATE_FORM), permissions: READ_PERMISSIONS, expiry: defaultLife(policy) };
 }
@@ -165,7 +168,7 @@ function activeWords(activeKeys: number): string {
   return `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
 }
 
-/** Warns before a user fills in a form that would be refused. */
+/** Returns a warning for a user who has the maximum number of keys, before the user fills in a form that would be refused. */
 function fullNotice(activeKeys: number, listUrl: string): Html {
   return html`<div class="notice warn"><p><strong>${activeWords(activeKeys)}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
 }

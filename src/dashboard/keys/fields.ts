@@ -18,10 +18,10 @@ import type { KeyContext } from './context.ts';
 
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 const NEVER: Option = { value: 'never', words: 'Never expires' };
-/** Another field has the day; the style sheet shows it only for this choice. */
+/** The option for a date in another field. The style sheet shows that field only while this option is selected. */
 export const ON_A_DAY: Option = { value: 'day', words: 'On a day of your choice' };
 
-/** The lives that the organization allows, and `others` before "never". */
+/** Returns options for the lifetimes that the organization allows, then `others`, then "never" if it is allowed. */
 export function lifeOptions(
   { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy,
   now: Date,
@@ -36,14 +36,14 @@ export function lifeOptions(
   return [...options, ...others, ...(allowsUnendingKeys ? [NEVER] : [])];
 }
 
-/** The value of the option that is selected by default. */
+/** Returns the value of the option that is selected by default. */
 export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
   return String(Math.min(DEFAULT_LIFE_DAYS, maxKeyLifeDays));
 }
 
 export const LIFE_LABEL = 'Expiry';
 
-/** The number of days, or null for "never". Anything else is NaN, which the service refuses. */
+/** Returns the number of days, `null` for "never", or `NaN` for any other text, which the service refuses. */
 export function parseLifeDays(text: string): number | null {
   if (text === NEVER.value) return null;
   return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -53,7 +53,7 @@ const REQUIRED_ADDRESSES = 'Your organization requires them for each key that ma
 
 type PolicyProps = { readonly access: Pick<KeyAccess, 'policy'> };
 
-/** From where a key may be used. */
+/** The field for the addresses from which a key may be used. */
 export const addressesField = lines({
   label: 'Allowed addresses',
   hint: ({ access: { policy } }: PolicyProps) =>
@@ -63,7 +63,7 @@ export const addressesField = lines({
 
 type LimitProps = { readonly access: Pick<KeyAccess, 'limits'>; readonly context: KeyContext };
 
-/** How much a key may be used. */
+/** The field for the rate limit of a key. */
 export const limitField = withParser(
   text({
     label: 'Requests per second',
@@ -74,26 +74,32 @@ export const limitField = withParser(
   parseLimit,
 );
 
-/** `null` for an empty text. Any other text that is no integer is NaN, which the service refuses. */
+/** Returns `null` if the text is empty, or `NaN` if it is not an integer; the service refuses `NaN`. */
 function parseLimit(text: string): number | null {
   const trimmed = text.trim().replaceAll(',', '');
   if (trimmed === '') return null;
   return /^\d{1,7}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
-/** The button that adds them to the list of a form, and saves nothing. */
+/** The button that adds the addresses from which the key was used to the form's list. It saves nothing. */
 export const takeButton = extraValue();
 
 export type UsedAddresses = {
-  /** The value of the field. */
+  /** The value of the field for the allowed addresses. */
   readonly addresses: string;
-  /** What was added. */
+  /** A notice that lists the added addresses; `false` if the button was not pressed. */
   readonly notice: Html | false;
-  /** Its button comes last in the form, because the Enter key presses the first one. */
+  /**
+   * The list of used addresses, with the button. The section must come last in the form, because the Enter key presses the form's
+   * first button.
+   */
   readonly section: Html;
 };
 
-/** For a form with a list of allowed addresses: those from which the key was used. `isTaken`: the button was pressed. */
+/**
+ * Returns the addresses from which the key was used, for a form with a list of allowed addresses. `isTaken` is true if the button
+ * that adds them was pressed.
+ */
 export async function usedAddresses(
   context: KeyContext,
   key: KeyDetails,

@@ -7,7 +7,10 @@ import { instant, permissionChip } from '../markup/words.ts';
 import { addressesFact, limitFact } from './cells.ts';
 import { type KeyContext, upToList } from './context.ts';
 
-/** The only page that shows a key. `replacedPrefix` is the prefix of the key that it replaces; `null` if it replaces none. */
+/**
+ * Returns the only page that shows a whole key. `replacedPrefix` is the prefix of the key that was replaced; `null` if no key
+ * was.
+ */
 export function issuedPage(
   context: KeyContext,
   issued: KeyIssued,
@@ -16,7 +19,7 @@ export function issuedPage(
   const { key, name, permissions, expiresAt, holder, addresses, limits } = issued;
   const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
-  // Where there are cells, the address that they share stays the same if the organization moves.
+  // The address that cells share stays the same if the organization moves to another cell.
   const apiUrl = dashboard.common?.url ?? origin;
   const curl = `curl -H "Authorization: Bearer ${key}" "${apiUrl}/api/parent_programs?limit=2"`;
   const main = html`${head({ title, up: upToList(context), lead: name })}

@@ -28,12 +28,12 @@ import {
 import { type KeyContext, keyIdOf, requireHolderKind, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
-/** A key's own page. Its events are part of the audit log, which only administrators read. */
+/** Shows a key's own page. The events are part of the audit log, so only administrators see them. */
 export async function showKey(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, isOwn, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
-  // Mails, bookmarks and tickets contain the old address.
+  // Mails, bookmarks and tickets may contain the URL from before the key was moved.
   if (found.kind === 'moved')
     return redirect(keyUrl({ id: keyIdOf(context) }, { ...context, listUrl: keysUrlOf(found.holder) }));
   const { key, holder } = found;
@@ -62,7 +62,10 @@ function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | fa
   return links.length > 0 && html`<div class="actions">${links}</div>`;
 }
 
-/** A key of another holder, from before a move, has its page there. */
+/**
+ * Returns the prefix as a link to the key's page. Returns it without a link if a key from before a move belongs to another
+ * holder.
+ */
 function prefixLink(key: KeyDetails, context: KeyContext): Html {
   const prefix = html`<code>${key.prefix}…</code>`;
   return key.holder.id === context.holderId ? html`<a href="${keyUrl(key, context)}">${prefix}</a>` : prefix;
@@ -144,7 +147,10 @@ ${events.length === 0 ? html`<p class="quiet">${isFirst ? noEvents(earlier.at(-1
 ${pager({ isFirst, previous, next, urlAt })}</section>`;
 }
 
-/** A rotation is recorded as an event of the key that it replaced. Keys of the demonstration have no events. */
+/**
+ * Returns the text for a key without events. A rotation is recorded as an event of the replaced key. Keys of the demonstration
+ * have no events.
+ */
 function noEvents(predecessor: KeyDetails | undefined, context: KeyContext): HtmlValue {
   if (predecessor === undefined) return 'No events are recorded for this key.';
   return html`Nothing was changed since this key replaced ${prefixLink(predecessor, context)}. The rotation is among the events of that key.`;

@@ -33,17 +33,20 @@ export async function showList(context: KeyContext): Promise<View> {
   });
 }
 
-/** The list, with a notice about what was just done with the key. */
+/** Returns the URL of the list with the confirmation of what was just done with the key. */
 export function listUrlAfter(action: 'renamed' | 'restricted' | 'revoked', context: KeyContext): string {
   const { back, backUrl, holderId } = context;
   const done = { done: action, key: keyIdOf(context) };
   if (back === null) return urlOf(backUrl, done);
-  // The list of the organization has to be told whose key it is.
+  // The organization's list needs the id of the holder to find the key.
   const query = new URLSearchParams({ ...done, user: holderId });
   return `${backUrl}${backUrl.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** Read from the key itself: a link can claim anything. `keys`: those that the page lists. */
+/**
+ * Returns the confirmation of an action on a key. Reads the state of the key, because anybody can make a link with a false
+ * confirmation. `keys` are the keys on the page.
+ */
 export async function actionNotice(
   context: SignedInContext,
   userId: string,
@@ -70,7 +73,7 @@ function placesWords({ addresses }: KeyDetails): string {
 
 type ListProps = {
   readonly list: KeyList;
-  /** Whether the list has the active keys, not those that have ended. */
+  /** Whether the list has the active keys; otherwise it has the ended ones. */
   readonly isActive: boolean;
   readonly isFirst: boolean;
   /** Why the actor may not create a key here, and whom to contact; `null` if the actor may. */
@@ -103,7 +106,7 @@ ${pager({
 })}</section>`;
 }
 
-/** The history of the user goes on at the integrations. */
+/** Returns a section about keys that were moved from the user to integrations, where their history continues. */
 function movedKeys({ actor, now }: KeyContext, { moved, holder }: KeyList): Html | false {
   if (moved.length === 0) return false;
   const mayFollow = mayManageIntegrations(actor.role) || actor.ownsIntegrations;

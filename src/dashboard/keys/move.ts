@@ -63,7 +63,7 @@ export async function move(context: KeyContext, { values, typed }: Form<typeof M
   }
 }
 
-/** `refused`: the form was refused, and is shown again. */
+/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> | null): Promise<View> {
   return confirmationPage(context, 'move', {
     fields: MOVE_FORM,
@@ -81,7 +81,7 @@ async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> |
   });
 }
 
-/** The integrations for which the actor may create keys, too. */
+/** Returns the integrations to which the actor may move the key. */
 async function listChoices({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
   const all = await listIntegrationsForChoice(dashboard.db, actor);
   return all.filter(({ role }) => mayTakeKeysOf(actor.role, role) || mayTakeKeysOfOwned(actor.role, role, policy));

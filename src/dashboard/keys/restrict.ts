@@ -10,7 +10,10 @@ import { addressesField, limitField, takeButton, usedAddresses } from './fields.
 import { listUrlAfter } from './list.ts';
 
 export const RESTRICT_FORM = {
-  /** The networks that the submission agrees to lock out. Empty without a warning. */
+  /**
+   * The networks in use that the new list excludes and that the person has agreed to exclude. Empty if the page showed no
+   * warning.
+   */
   lockedOut: withParser(hiddenField(), (text) => text.split(' ').filter((network) => network !== '')),
   addresses: addressesField,
   requestsPerSecond: limitField,
@@ -50,7 +53,10 @@ export async function restrict(
   }
 }
 
-/** `sent` is `null` if the form is shown for the first time. `isTaken`: the addresses from which the key was used are added. */
+/**
+ * `sent` is what a refused form sent; `null` if the form is shown for the first time. `isTaken` is true if the addresses from
+ * which the key was used are added.
+ */
 async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'restrict', {
     fields: RESTRICT_FORM,

@@ -82,7 +82,7 @@ export async function rotate(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** `isTaken`: the addresses from which the key was used are added. */
+/** `isTaken` is true if the addresses from which the key was used are added. */
 async function rotatePage(context: KeyContext, { typed, problem }: Filling, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'rotate', {
     fields: ROTATE_FORM,
@@ -108,7 +108,7 @@ function mayKeepExpiry({ context, key, access }: RotateProps): boolean {
   return !renewalsOf(key, access.policy, context.now).includes('expiry');
 }
 
-/** The old expiry comes first, if the organization still allows it. */
+/** Returns the options for the expiry. The old expiry comes first if the organization still allows it. */
 function expiryOptions(props: RotateProps): readonly Option[] {
   const { context, access, key } = props;
   const { expiresAt } = key;
@@ -117,7 +117,7 @@ function expiryOptions(props: RotateProps): readonly Option[] {
   return mayKeepExpiry(props) ? [{ value: KEEP, words: kept }, ...lives] : lives;
 }
 
-/** The old expiry is not the default of a key that expires soon. */
+/** Returns the option that is selected by default: the old expiry, unless it may not be kept or the key expires soon. */
 function defaultExpiry(props: RotateProps): string {
   return mayKeepExpiry(props) && !props.key.isExpiringSoon ? KEEP : defaultLife(props.access.policy);
 }

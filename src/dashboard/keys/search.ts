@@ -9,8 +9,9 @@ import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/address
 import type { SignedInContext } from '../http/request-context.ts';
 
 /**
- * Where a search for a key leads: to the page of that key, or to the keys with its prefix. `null` if the search contains no key
- * and no start of one. The URL never contains more of the key than its prefix. `back`: see backFrom.
+ * Returns the URL to which a search for a key leads: the page of that key, or the list of keys with its prefix. Returns `null` if
+ * the search contains neither a key nor the start of a key. The URL contains at most the prefix of the key. `back` is a result of
+ * backFrom.
  */
 export async function findKeyUrl(
   { dashboard, actor }: SignedInContext,
@@ -43,10 +44,12 @@ const LATEST_FIRST = 'Last used first';
 const OLDEST_FIRST = { value: 'oldest', words: 'Longest unused first' };
 const ANY = { value: '', words: 'Any' };
 
-/** The filters of the organization's list. An empty value is no filter, or the first of the choices. */
+/** The filters of the organization's list. An empty value filters nothing, or stands for the first option. */
 export const FILTERS = {
   state: withNormalForm(hiddenField(), cut),
-  /** The handler gets a whole key, which leads to the page of that key. */
+  /**
+   * The handler gets the text uncut, because a whole key leads to the page of that key. Pages and URLs contain only the prefix.
+   */
   search: withParser(withNormalForm(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
   holder: withNormalForm(searchField('Acts for'), cutToPrefix),
   permission: filter('Permission', [ANY, ...PERMISSIONS.map((each) => ({ value: each, words: each }))]),
@@ -63,14 +66,14 @@ export const FILTERS = {
 export type FilterValues = Typed<typeof FILTERS>;
 
 /**
- * The value of "back" in the URLs of a key's pages, by which they lead back to the organization's list: "?" and the filters and
- * the position of the list.
+ * Returns "?" with the filters and the position of the organization's list. The pages of a key get this text as "back" in their
+ * URLs, and link back to the list with it.
  */
 export function backFrom(query: URLSearchParams): string {
   return urlOf('', { ...typedOf(FILTERS, query), after: query.get('after'), before: query.get('before') }) || '?';
 }
 
-/** The value as it was sent, without anything that is neither a filter nor a position; `null` if there is none. */
+/** Returns the "back" value of a request, reduced to filters and a position; `null` if the value does not begin with "?". */
 export function readBack(sent: string | null): string | null {
   return sent?.startsWith('?') === true ? backFrom(new URLSearchParams(sent)) : null;
 }

@@ -8,11 +8,11 @@ import {
 import { type Html, html } from '../../html/html.ts';
 import { chartFigure } from '../markup/chart.ts';
 
-/** The server writes its counts every minute. */
+/** The server writes its counts once a minute. */
 const FRESHNESS =
   'Requests of the last minute may be missing. Requests to a path or with a method that the API does not have are not counted.';
 
-/** The requests with a key, or with all keys of an organization: a chart of days and one of hours. */
+/** Returns charts of the requests with a key, or with all keys of an organization: one by days and one by hours. */
 export function usageSection(usage: KeyUsage): Html {
   const isUnused = [...usage.day, ...usage.hour].every((use) => requestsOf(use) === 0);
   const figure = (period: UsePeriod) =>

@@ -10,27 +10,30 @@ import { formatDay, formatInstant, formatMonthDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 
-// Bars of hours or days between two axes, each split by outcome, with the same numbers as a table.
+// A bar chart of hours or days. Each bar is divided by the outcome of the requests. A table has the same numbers.
 
 type Chart = {
   readonly period: UsePeriod;
-  /** Such as "Last 30 days". */
+  /** The title, such as "Last 30 days". */
   readonly title: string;
-  /** What is counted, such as "Requests". */
+  /** The name of what is counted, such as "Requests". */
   readonly counted: string;
-  /** The outcomes that occur, from the bottom of a bar to its top. */
+  /** The outcomes that occur, in their order from the bottom of a bar to its top. */
   readonly outcomes: readonly RequestResult[];
-  /** Oldest first; the last one is the current period. */
+  /** The numbers of the periods, oldest first. The last period is the current one. */
   readonly uses: readonly PeriodUse[];
 };
 
 type Period = {
   readonly nameOf: (at: Date) => string;
-  /** The label on the axis; `null` for none. `left`: the number of later periods; `count`: of all periods. */
+  /**
+   * Returns the label below a bar, or `null` for no label. `left` is the number of periods after this one; `count` is the number
+   * of all periods.
+   */
   readonly labelOf: (at: Date, left: number, count: number) => string | null;
 };
 
-/** Labels that have room below a chart. */
+/** The most labels for which there is space below a chart. */
 const MAX_LABELS = 7;
 
 const PERIODS: Readonly<Record<UsePeriod, Period>> = {
@@ -75,7 +78,7 @@ ${table({
 </figure>`;
 }
 
-/** "1,234 successful, 5 refused, 0 failed". */
+/** Returns words such as "1,234 successful, 5 refused, 0 failed". */
 function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, number>>): string {
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
 }
@@ -85,21 +88,21 @@ function capitalize(text: string): string {
 }
 
 const HEIGHT = 100;
-/** Minimum width of a period with the gap to the next one, and of the whole chart. */
+/** The minimum width of a bar with the gap to the next one, and of the whole chart, in units of the viewBox. */
 const [MIN_STEP, MIN_WIDTH] = [10, 280];
 const GAP = 2;
-/** Minimum height of a segment, so that one failure is visible beside thousands of successes. */
+/** The minimum height of a segment, so that one failed request is visible beside thousands of successful ones. */
 const MIN_HEIGHT = 2;
 
 const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 
-/** A round number that is at least `most`, and whose half is a whole number. `most`: at least 1. */
+/** Returns a round even number that is at least `most`, which is at least 1. Its half labels the middle line. */
 function scaleTop(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(most));
   return STEPS.map((step) => step * unit).find((top) => top >= most && top % 2 === 0) ?? 10 * unit;
 }
 
-/** The bars and the axes. Screen readers get the label instead. */
+/** Returns the bars and the axes. Screen readers read `label` in place of them. */
 function plot(chart: Chart, { top, label }: { top: number; label: string }): Html {
   return html`<div class="use-plot"><p class="use-scale" aria-hidden="true">${[top, top / 2, 0].map((count) => html`<span>${formatNumber(count)}</span>`)}</p>
 ${bars(chart, { top, label })}
@@ -136,7 +139,7 @@ function column(chart: Chart, use: PeriodUse, { x, step, top }: Place): Html {
       y -= height;
       return html`<rect class="use-${outcome}" ${fillOf(period, outcome)} x="${x + GAP / 2}" y="${y.toFixed(1)}" width="${step - GAP}" height="${height.toFixed(1)}"/>`;
     });
-  // The whole column has the tooltip, because a bar may be small.
+  // The tooltip belongs to the whole column, because a bar may be too small to point at.
   return html`<g><title>${PERIODS[period].nameOf(use.startsAt)}: ${countWords(chart, use)}</title><rect class="use-column" x="${x}" width="${step}" height="${HEIGHT}"/>${parts}</g>`;
 }
 
@@ -144,12 +147,15 @@ function swatch(period: UsePeriod, outcome: RequestResult): Html {
   return html`<svg class="use-swatch" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><rect class="use-${outcome}" ${fillOf(period, outcome)} width="12" height="12"/></svg>`;
 }
 
-/** The outcomes differ in their patterns too, because not everybody sees the difference of colors. */
+/**
+ * Returns the pattern of an outcome. Patterns distinguish the outcomes for people who cannot see the difference between the
+ * colors.
+ */
 function pattern(period: UsePeriod, outcome: RequestResult, marks: Html): Html {
   return html`<pattern id="${period}-${outcome}" class="use-${outcome}" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="use-ground" width="4" height="4"/>${marks}</pattern>`;
 }
 
-/** An attribute, because the style sheet's url() would refer to the style sheet. */
+/** Returns an attribute, because a url() in the style sheet would refer to an element of the style sheet, not of the page. */
 function fillOf(period: UsePeriod, outcome: RequestResult): Html | false {
   return outcome !== 'successful' && html`fill="url(#${period}-${outcome})"`;
 }

@@ -5,7 +5,7 @@ import { page } from './layout.ts';
 
 type Going = {
   readonly title: string;
-  /** A sentence that says why the person continues elsewhere. */
+  /** A sentence that says why the person continues on another site. */
   readonly why: string;
   readonly url: string;
   /** What else the person can do. */
@@ -13,8 +13,8 @@ type Going = {
 };
 
 /**
- * A page that leads to another site by itself, and has a link to it, too. It is no redirect, because browsers apply "form-action" of
- * the Content-Security-Policy to the redirects after a form.
+ * Returns a page that leads to another site by itself, and has a link to that site, too. A redirect would not work, because
+ * browsers also apply "form-action" of the Content-Security-Policy to redirects after a form.
  */
 export function continuePage(context: RequestContext, { title, why, url, aside }: Going): View {
   const main = html`<section class="card guest-card"><h1>${title}</h1>

@@ -10,7 +10,7 @@ export type ErrorContent = {
   readonly title: string;
   readonly message: string | Html;
   readonly link?: { readonly name: string; readonly href: string };
-  /** A form with a button, in place of the link. */
+  /** A form with a button, which replaces the link. */
   readonly form?: Html | undefined;
   /** What else the person can do. */
   readonly aside?: Html | undefined;
@@ -29,7 +29,7 @@ ${aside !== undefined && html`<p class="aside">${aside}</p>`}</section>`;
   return page(context, { status, title, main });
 }
 
-/** People to ask, with links to write to them; false for nobody. */
+/** Returns the list of people to contact, with links for mail; `false` if the list is empty. */
 export function contactList(people: readonly { readonly name: string; readonly email: string }[]): Html | false {
   return (
     people.length > 0 &&
@@ -39,7 +39,10 @@ export function contactList(people: readonly { readonly name: string; readonly e
   );
 }
 
-/** RFC 6068 section 2: a "?" in the address would start the header fields of the mail. */
+/**
+ * Returns the address for a mailto URL. In such a URL, an unescaped "?" begins the header fields of the mail (RFC 6068, section
+ * 2).
+ */
 function mailAddress(email: string): string {
   return encodeURIComponent(email).replace('%40', '@');
 }

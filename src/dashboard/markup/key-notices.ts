@@ -15,7 +15,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
-/** A warning beside a choice about mails; `false` if the server can send mail. */
+/** Returns a warning for the choice of mails if the server cannot send any; otherwise `false`. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
   const canMail = outbox.canSend && publicUrl !== undefined;
   return (
@@ -25,10 +25,13 @@ export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContex
 }
 
 const PROFILE_PAGES: readonly string[] = [PROFILE_URL, OWN_KEYS_URL];
-/** The number of notices on a page. The others follow when these are closed. */
+/** The most notices on a page. Further notices appear when these are dismissed. */
 const SHOWN = 3;
 
-/** What the signed-in user should know about their keys, on the pages of these keys; `false` on other pages, or if there is nothing. */
+/**
+ * Returns the notices about keys of the signed-in user, on the pages of these keys. Returns `false` on other pages, or if there
+ * are no notices.
+ */
 export function keyNotices(context: SignedInContext): Html | false {
   const { actor, path } = context;
   const notices = PROFILE_PAGES.includes(path)

@@ -26,18 +26,18 @@ type PageContent = {
   /** The text of the page's h1. */
   readonly title: string;
   readonly main: Html;
-  /** Why the page's form was refused; it sets the status. */
+  /** Why the page's form was refused; defines the status of the response. */
   readonly problem?: Problem | null;
-  /** The URL of the page with the form that was refused, if it is not that of the request. */
+  /** The URL of the page with the refused form, if that is not the URL of the request. */
   readonly formUrl?: string | undefined;
-  /** Whether the response to a form is the form again, even if it was not refused. */
+  /** Whether the response to a form contains the form again, even if the form was not refused. */
   readonly isForm?: boolean;
   readonly status?: number;
-  /** Whether the page has a form for a passkey, which needs the script for passkeys. */
+  /** Whether the page has a form for a passkey and therefore needs passkeys.js. */
   readonly hasPasskeyForm?: boolean;
 };
 
-/** A whole page. Signed-in people get the navigation beside it; others get the page centered. */
+/** Returns a whole page: with the navigation for people who are signed in, or centered and without navigation for others. */
 export function page(
   context: RequestContext | SignedInContext,
   {
@@ -74,14 +74,14 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
 
 const DOCUMENTATION: Html = html`<a class="with-icon" href="${DOCUMENTATION_URL}">${icon('documentation')}API documentation</a>`;
 
-/** On every page, because messages say to contact support. */
+/** Returns the link to support. Every page has this link, because messages ask people to contact support. */
 function supportLink({ supportUrl }: Dashboard): Html | false {
   return (
     supportUrl !== undefined && html` <a class="with-icon" href="${supportUrl}">${icon('people')}Contact support</a>`
   );
 }
 
-/** On every page for guests but the one to which it leads. */
+/** Returns the link to the page for reports of leaked keys, for every page without navigation except that page itself. */
 function reportLink({ dashboard, commonAddress, path }: RequestContext): Html | false {
   const { common = null } = dashboard;
   return (
@@ -120,7 +120,7 @@ function signedInBody(context: SignedInContext, main: Html): Html {
 type SectionLink = {
   name: string;
   path: string;
-  /** The page that the link opens. */
+  /** Returns the URL that the link opens. */
   start: (actor: Actor) => string;
   icon: IconName;
   mayEnter: (actor: Actor) => boolean;
@@ -153,7 +153,7 @@ const SECTIONS: readonly SectionLink[] = [
 
 function navigation({ actor, path }: SignedInContext): Html {
   const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor)).map(({ name, path: to, start, icon: iconName }) => {
-    // "page" for the link to this very page, "true" for the section that contains it.
+    // `aria-current` is "page" on the link to this page, and "true" on the link to the section that contains this page.
     const href = start(actor);
     const current = path === href ? 'page' : isBelow(path, [to]) ? 'true' : null;
     return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;

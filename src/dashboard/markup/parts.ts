@@ -13,7 +13,7 @@ type Tab = { readonly name: string; readonly href: string; readonly isCurrent: b
 type Head = {
   readonly title: string | Html;
   readonly lead?: Html | string | undefined;
-  /** The parent page: a link above the heading. */
+  /** The parent page, for the link above the heading. */
   readonly up?: { name: string; href: string } | undefined;
   readonly tabs?: { label: string; tabs: readonly Tab[] } | undefined;
   readonly action?: Html | false | undefined;
@@ -34,12 +34,12 @@ export function tabBar({ label, tabs }: { label: string; tabs: readonly Tab[] })
   )}</ul></nav>`;
 }
 
-/** Confirms the action that led here by a redirect. */
+/** Returns the confirmation of an action, for the page to which the action has redirected. */
 export function doneNotice(message: string | Html | undefined): Html | false {
   return message !== undefined && html`<div class="notice good" role="status"><p>${message}</p></div>`;
 }
 
-/** A form that is posted. `formToken` ties it to the session. */
+/** Returns a form that is sent by POST. `formToken` ties the form to the session. */
 export function postForm({ action, formToken }: { action: string; formToken: string }, content: Html): Html {
   return html`<form method="post" action="${action}" novalidate class="form"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 }
@@ -50,13 +50,13 @@ export type ActionForm = {
   /** The text of the button that sends the form. */
   readonly button: string;
   readonly kind?: 'primary' | 'danger';
-  /** The URL to which "Cancel" leads. */
+  /** The URL of the link "Cancel". */
   readonly cancel: string;
-  /** What follows the button, because the Enter key presses the first button of a form. */
+  /** The content after the button. It must follow the button, because the Enter key presses a form's first button. */
   readonly rest?: Html | undefined;
 };
 
-/** A form with its fields, the button that sends it, and a link that leaves it. */
+/** Returns a form with its fields, the button that sends it, and a link to cancel. */
 export function actionForm(
   { formToken }: Pick<RequestContext, 'formToken'>,
   { action, fields, button, kind = 'primary', cancel, rest }: ActionForm,
@@ -72,7 +72,7 @@ export function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** Text to copy. The script shows the button; without it, the text can be selected. */
+/** Returns a field with text to copy. The script shows the button; without a script, the text can be selected. */
 export function copyField({
   id,
   label,
@@ -82,7 +82,7 @@ export function copyField({
 }: {
   id: string;
   label: string;
-  /** What the button copies, for screen readers. */
+  /** What the button copies, in words for screen readers. */
   what?: string;
   text: string;
   rows?: number;
@@ -93,7 +93,7 @@ export function copyField({
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
-/** Breaks after the "@" and before each dot first, where it does not fit into one line. */
+/** Returns the e-mail, which may break after the "@" and before each dot if it is too long for one line. */
 export function emailText(email: string): Html {
   const parts = shownEmail(email).split(/(?<=@)|(?=\.)/);
   return html`<span class="breakable">${parts.map((part, i) => [i > 0 && html`<wbr>`, part])}</span>`;
@@ -103,12 +103,12 @@ export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string
   return html`<span class="badge ${kind}">${text}</span>`;
 }
 
-/** Says on which installation the page is, so that nobody takes production for a test. */
+/** Returns a badge with the environment of the installation, so that nobody mistakes production for a test environment. */
 export function environmentBadge(environment: Environment): Html {
   return html`<span class="badge environment ${environment}">${ENVIRONMENT_WORDS[environment]}<span class="unseen"> environment</span></span>`;
 }
 
-/** Says in which cell an account must be, with a link for people whose account is in another one. */
+/** Returns a note that names this cell, with a link for people whose account is in another cell. */
 export function cellNote({ dashboard: { common = null } }: RequestContext): Html | false {
   return (
     common !== null &&
@@ -116,7 +116,7 @@ export function cellNote({ dashboard: { common = null } }: RequestContext): Html
   );
 }
 
-/** A link to the page that asks for the e-mail and the password at once. It depends on no account. */
+/** Returns a link to the page that asks for the e-mail and the password at once. The link is the same for every account. */
 export function passwordLink(next: string = PROFILE_URL): Html {
   return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }
@@ -125,7 +125,7 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Filters of a list, which take no room on a narrow screen until they are opened or set. */
+/** Returns the filters of a list. On a narrow screen, they take no space until they are opened or set. */
 export function filterFold({ isOpen }: { readonly isOpen: boolean }, filters: Html): Html {
   return html`<details class="filter-fold"${isOpen && html` open`}><summary>Filters</summary><div class="filter-fields">${filters}</div></details>`;
 }
@@ -134,11 +134,16 @@ type Beside = {
   readonly title: string;
   readonly about: Html;
   readonly content: Html;
-  /** Places the card about the subject below the content on narrow screens, for content that needs no introduction. */
+  /**
+   * Whether the card about the subject comes after the content on narrow screens. True for content that needs no introduction.
+   */
   readonly isLast?: boolean;
 };
 
-/** A card, such as one with a form, and a card about its subject: above it, or beside it on wide screens. */
+/**
+ * Returns a card with the content, such as a form, and a card about its subject. The second card is above the first, or beside it
+ * on wide screens.
+ */
 export function beside({ title, about, content, isLast = false }: Beside): Html {
   const aboutCard = html`<section class="card about" aria-labelledby="about"><h2 id="about">${title}</h2>${about}</section>`;
   const card = html`<div class="card">${content}</div>`;
@@ -149,13 +154,13 @@ type Pages = {
   readonly isFirst: boolean;
   readonly previous: string | null;
   readonly next: string | null;
-  /** The URL of the list page at a position; of the first one if the position is empty. */
+  /** Returns the URL of the list page at a position, or of the first list page if the position is empty. */
   readonly urlAt: (position: Readonly<Record<string, string>>) => string;
-  /** Which part of the list the page has, such as "26–50 of 5,000". */
+  /** The part of the list that the page shows, such as "26–50 of 5,000". */
   readonly part?: string | null;
 };
 
-/** Links to other list pages; nothing where one list page holds everything. */
+/** Returns links to the previous and the next list page; `false` if one list page shows the whole list. */
 export function pager({ isFirst, previous, next, urlAt, part = null }: Pages): Html | false {
   if (isFirst && previous === null && next === null) return false;
   return html`<nav class="pager" aria-label="Pages">${part !== null && html`<p class="quiet pager-part">${part}</p>`}${

@@ -2,13 +2,13 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 
 type Row = {
   readonly cells: readonly HtmlValue[];
-  /** Shown in muted colors. */
+  /** Whether the row is shown in muted colors, because its subject has ended. */
   readonly isEnded?: boolean;
 };
 
 /**
- * A table, which the style sheet turns into cards on narrow screens. The ARIA roles are explicit because an element that is
- * not displayed as a table loses its implicit role.
+ * Returns a table, which the style sheet turns into cards on narrow screens. The ARIA roles are explicit because an element that
+ * is not displayed as a table loses its implicit role.
  */
 export function table({
   name,
@@ -16,7 +16,7 @@ export function table({
   columns,
   rows,
 }: {
-  /** A class; the style sheet has the widths of the columns for each. */
+  /** The class of the table. The style sheet defines the column widths for each class. */
   name:
     | 'keys'
     | 'keys-for-others'

@@ -20,39 +20,39 @@ export const INTEGRATION_ROLE_MEANING = { member: 'read and write', viewer: 'onl
 
 export const ENVIRONMENT_WORDS: Record<Environment, string> = { live: 'Live', test: 'Test' };
 
-/** "List and read parent programs." for `parent_programs:read`. */
+/** Returns the meaning of a permission: "List and read parent programs." for `parent_programs:read`. */
 export function permissionMeaning(permission: Permission): string {
   const [resource = '', right] = permission.split(':');
   return `${right === 'read' ? 'List and read' : 'Create, change and delete'} ${resource.replaceAll('_', ' ')}.`;
 }
 
-/** The text may break after the colon only. */
+/** Returns the permission, which may break only after the colon. */
 export function permissionChip(permission: string): Html {
   const [resource = '', right = ''] = permission.split(':');
   return html`<code>${resource}:<wbr>${right}</code> `;
 }
 
-/** "1,234"; "1,000+" for more than the 1,000 that are counted. */
+/** Returns the count, such as "1,234", or "1,000+" if it is more than `most`, here 1,000. */
 export function boundedCount(count: number, most: number): string {
   return count > most ? `${formatNumber(most)}+` : formatNumber(count);
 }
 
-/** "20 Sep 2026, 14:05 UTC". */
+/** Returns a time such as "20 Sep 2026, 14:05 UTC". */
 export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatInstant(at)}</time>`;
 }
 
-/** "20 Sep 2026, 14:05:09 UTC"; the script adds the time in the reader's time zone. */
+/** Returns a time such as "20 Sep 2026, 14:05:09 UTC", to which the script adds the reader's local time. */
 export function exactInstant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local-time>${formatSecond(at)}</time>`;
 }
 
-/** "20 Sep 2026"; the tooltip has the time of day. */
+/** Returns a day such as "20 Sep 2026", with the time of day as a tooltip. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${formatDay(at)}</time>`;
 }
 
-/** "parent_programs read, write": the short form for lists. */
+/** Returns the short form of permissions for lists, such as "parent_programs read, write". */
 export function permissionWords(permissions: readonly string[]): Html {
   const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
   return html`<span class="chips">${[...rights].map(
@@ -67,7 +67,7 @@ const STEPS = [
   { unit: 'minute', seconds: 60 },
 ] as const;
 
-/** "5 minutes ago"; the day, where more than 30 days have passed. */
+/** Returns how long ago something happened, such as "5 minutes ago", or the day if it is more than 30 days ago. */
 export function since(at: Date, now: Date): Html {
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000);
   if (seconds > 30 * 86_400) return day(at);

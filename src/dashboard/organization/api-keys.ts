@@ -27,7 +27,7 @@ import { table } from '../markup/table.ts';
 import { day } from '../markup/words.ts';
 import { organizationHead } from './head.ts';
 
-/** Every key of the organization, for those who may see the keys of others. */
+/** Shows the keys of the organization to people who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const values = typedOf(FILTERS, query);
@@ -69,15 +69,15 @@ ${pager({
   return page(context, { title: 'API keys of the organization', main });
 }
 
-/** Keys that expire soon are in the order of their expiry, unless another one is asked for. */
+/** Returns the order of the list. By default, keys that expire soon are in the order of their expiry. */
 function orderOf({ expiry, order }: FilterValues): KeyOrder {
   if (order === 'oldest') return 'oldest';
   return expiry === 'soon' && order !== 'latest' ? 'expiry' : 'latest';
 }
 
 /**
- * The search is a form that is posted: a whole key must not get into a URL, and so into the history of the browser or a log of
- * a proxy. It is hashed here and then forgotten.
+ * Handles the search, which is sent by POST: a whole key must not get into a URL, from where it would reach the browser history
+ * or a proxy's log. The key is only hashed here, and not stored.
  */
 export async function searchOrganizationKeys(
   context: SignedInContext,
@@ -125,7 +125,7 @@ function stateTabs(values: FilterValues, { counts }: OrganizationKeyList, isActi
   });
 }
 
-/** How many keys need attention, with links to the lists of them; `false` if none does. */
+/** Returns the numbers of keys that need attention, with links to lists of these keys; `false` if no key does. */
 export function attentionWords({
   expiringSoon,
   unused,
@@ -176,7 +176,7 @@ function cells(
   ];
 }
 
-/** The requests with all keys of the organization, for those who may see the keys of others. */
+/** Shows the requests with all keys of the organization to people who may see the keys of others. */
 export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now } = context;
   const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);

@@ -39,14 +39,15 @@ function isLinkKind(text: string): text is AccessLinkKind {
   return text === 'invitation' || text === 'password_reset';
 }
 
-/** Whether mail is configured, so that users get their links by mail. */
+/** Returns whether users get their links by mail, because mail is configured. */
 export function canMailLinks({ dashboard }: SignedInContext): boolean {
   return dashboard.publicUrl !== undefined && dashboard.outbox.canSend;
 }
 
 /**
- * Mails the link to the user if mail is configured, and shows it once to the person who made it. A mailed invitation is not shown:
- * opening it proves that the e-mail is the user's, and reveals whether the e-mail has an account in another organization.
+ * Mails the link to the user if mail is configured, and shows the link once to the person who made it. Does not show a mailed
+ * invitation, because the person could then open it in place of the user: that proves that the e-mail is the user's, and reveals
+ * whether the e-mail has an account in another organization.
  */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;

@@ -25,9 +25,12 @@ import { movingViewOf } from '../routing/errors.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, userIdOf } from './user-parts.ts';
 
-// The actions that change the account of another user.
+// Actions that change the account of another user.
 
-/** The page of the user, with a confirmation or with the reason for the refusal. */
+/**
+ * Returns the response to an action: a redirect to the user's page, which confirms the action, or that page with the reason for
+ * the refusal.
+ */
 export async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {
   return outcome.kind === 'done'
     ? redirect(`${userUrl(userIdOf(context))}?done=${done}`)
@@ -43,7 +46,7 @@ const newOwnerField = optional(
   }),
 );
 
-/** The form on the page of the user has the role only. */
+/** The form on the user's page sends only the role. */
 export const SET_ROLE_FORM = { role: hiddenField(), newOwner: newOwnerField };
 
 export async function setRole(context: SignedInContext, { values, typed }: Form<typeof SET_ROLE_FORM>): Promise<View> {
@@ -53,12 +56,12 @@ export async function setRole(context: SignedInContext, { values, typed }: Form<
   if (outcome.kind === 'done') return redirect(`${userUrl(userId)}?done=role`);
   const problem = problemOf(outcome);
   if (problem.fields[NEW_OWNER] === undefined) return userPage(context, problem);
-  // The form of the user's page does not ask for a new owner.
+  // The form on the user's page does not ask for a new owner.
   if (newOwner === undefined) return redirect(urlOf(userUrl(userId, 'role'), { role }));
   return demotionPage(context, { typed, problem });
 }
 
-/** Asks for the confirmation of a demotion, and for a new owner of the integrations that the user owns. */
+/** Asks the actor to confirm a demotion, and to name a new owner of the integrations that the user owns. */
 export async function showDemotion(context: SignedInContext): Promise<View> {
   const { query, actor } = context;
   return demotionPage(context, { typed: { role: query.get('role') ?? '', newOwner: actor.email }, problem: null });
@@ -88,7 +91,7 @@ export async function showDeactivation(context: SignedInContext): Promise<View> 
   return deactivationPage(context, null);
 }
 
-/** `refused`: why the form was refused, and what it sent. */
+/** `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for the first time. */
 async function deactivationPage(
   context: SignedInContext,
   refused: Filled<typeof DEACTIVATE_FORM> | null,
@@ -115,7 +118,7 @@ ${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="
   return page(context, { title, main, problem });
 }
 
-/** Says how many keys end, and when one of them was last used. */
+/** Returns how many keys will end, and when one of them was last used. */
 function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Date): Html {
   if (keys.length === 0) return html`${name} has no active API key.`;
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []).toSorted((a, b) => b.getTime() - a.getTime());
@@ -140,7 +143,7 @@ export async function reactivate(context: SignedInContext): Promise<View> {
   return userView(context, outcome, 'reactivated');
 }
 
-/** Lists the integrations of a user who is about to be deactivated or demoted. */
+/** Returns a list of the integrations of a user who is about to be deactivated or demoted. */
 function integrationsSection({ name }: { readonly name: string }, owned: readonly NamedIntegration[]): Html | false {
   if (owned.length === 0) return false;
   const [what, their] = [formatCount(owned.length, 'integration'), owned.length === 1 ? 'its' : 'their'];
@@ -149,7 +152,10 @@ function integrationsSection({ name }: { readonly name: string }, owned: readonl
 <ul class="lines">${owned.map((each) => html`<li><a href="${integrationUrl(each.id)}">${each.name}</a></li>`)}</ul>`;
 }
 
-/** Asks before another user's second factor and passkeys are removed. People change their own under My profile. */
+/**
+ * Asks the actor to confirm that another user's second factor and passkeys are removed. Redirects people who ask for their own
+ * account to their own page.
+ */
 export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
   if (userIdOf(context) === context.actor.userId) return redirect(SECOND_FACTOR_URL);
   const user = await getManagedUser(context);
@@ -164,7 +170,7 @@ export async function removeSecondFactor(context: SignedInContext): Promise<View
   return userView(context, outcome, 'factor-removed');
 }
 
-/** The things that stop working, as the subject of a sentence. */
+/** Returns the names of what will stop working, as the subject of a sentence. */
 function stoppingWords({ hasSecondFactor, passkeys }: UserDetails): string {
   const factor = 'Their authenticator and their recovery codes';
   if (!hasSecondFactor) return 'Their passkeys';

@@ -77,7 +77,7 @@ ${Object.values(fields)}`,
   return page(context, { title, main, problem });
 }
 
-// Corrects the e-mail of an invitation that nobody has accepted, or withdraws it.
+// The pages that correct the e-mail of an invitation that was not accepted yet, or withdraw the invitation.
 
 export const EMAIL_FORM = { formId: formId(), email: emailField };
 
@@ -100,7 +100,7 @@ export async function setEmail(context: SignedInContext, { values, typed }: Form
   }
 }
 
-/** `refused`: why the form was refused, and what it sent. */
+/** `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for the first time. */
 async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
   const user = await findInvitedUser(context);
   if (user === null)
@@ -138,7 +138,7 @@ export async function withdraw(context: SignedInContext): Promise<View> {
   return redirect(`${USERS_URL}?done=withdrawn`);
 }
 
-/** The user in the path; `null` if the user has accepted the invitation. */
+/** Returns the user in the path, or `null` if the user has accepted the invitation. */
 async function findInvitedUser(context: SignedInContext): Promise<FoundUser | null> {
   const user = await getManagedUser(context);
   return user.hasAccepted ? null : user;

@@ -44,7 +44,10 @@ ${pager({
   return page(context, { title: 'People', main });
 }
 
-/** The search is a POST: people also paste API keys, which must not get into a URL. A search for a key leads to the key. */
+/**
+ * Handles the search, which is sent by POST, because people also paste API keys, which must not get into a URL. A search for an
+ * API key leads to that key.
+ */
 export async function searchUsers(context: SignedInContext, { values }: Form<typeof SEARCH_FORM>): Promise<View> {
   const { search } = values;
   const state = stateOf(values.state);
@@ -69,7 +72,7 @@ function listUrl(state: UserState, query: Readonly<Record<string, string>> = {})
   return urlOf(USERS_URL, { state: state === 'all' ? null : state, ...query });
 }
 
-/** Says which part of the list the page shows, such as "26–50 of 5,000". */
+/** Returns which part of the list the page shows, such as "26–50 of 5,000". */
 function partOf(range: { readonly first: number; readonly total: number } | null, count: number): string {
   if (range === null) return `${formatNumber(count)} of more than ${formatNumber(MAX_COUNTED_USERS)}`;
   const { first, total } = range;
@@ -106,7 +109,10 @@ function cells(user: UserDetails, actorId: string) {
   ];
 }
 
-/** A passkey or single sign-on replaces the second factor only for users without a password: a password alone signs in. */
+/**
+ * Returns the state of the second factor. A passkey or single sign-on replaces a second factor only for users without a password:
+ * with a password, the password alone would be enough to sign in.
+ */
 function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: UserDetails): Html | string {
   if (hasSecondFactor) return 'On';
   if (!hasPassword && isLinked) return 'Single sign-on';

@@ -26,7 +26,10 @@ import { roleField, userHead, userIdOf } from './user-parts.ts';
 const ROLE_FORM = { role: roleField };
 export const LINK_FORM = { formId: formId(), kind: hiddenField() };
 
-/** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
+/**
+ * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
+ * left out if the state of the user contradicts it.
+ */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
   [
     'role',
@@ -58,7 +61,7 @@ export async function showUser(context: SignedInContext): Promise<View> {
   return userPage(context, null);
 }
 
-/** `problem`: why the last action on this user was refused. */
+/** `problem` is why the last action on this user was refused. */
 export async function userPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
@@ -128,7 +131,7 @@ function deactivateSetting(id: string): Html {
 <a class="button danger-plain" href="${userUrl(id, 'deactivate')}">${icon('revoke')}Deactivate</a></div>`;
 }
 
-/** The settings of a user who has not accepted the invitation. */
+/** Returns the settings of a user who has not accepted the invitation yet. */
 function invitedSettings(id: string): Html {
   return html`<div class="setting"><div><h3>E-mail</h3><p class="quiet">For an invitation to the wrong e-mail. The right one gets a new link.</p></div>
 <a class="button" href="${userUrl(id, 'email')}">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
@@ -157,7 +160,7 @@ ${postForm(
 )}</div>`;
 }
 
-/** Lists the keys that the user made for others and has seen, because they must be rotated when the user leaves. */
+/** Returns the keys that the user made for others. The user has seen these keys, so they must be rotated when the user leaves. */
 function keysForOthersSection(
   { id, name }: UserDetails,
   { keys, previous, next }: KeysMadeForOthers,

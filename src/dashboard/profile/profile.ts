@@ -28,7 +28,10 @@ import { actionForm, badge, doneNotice, emailText, facts, head } from '../markup
 import { ROLE_WORDS } from '../markup/words.ts';
 import { passkeySection } from './passkeys.ts';
 
-/** The confirmation for "done" in the query. There is none if the state of the user contradicts it: anybody can make such a link. */
+/**
+ * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
+ * left out if the state of the user contradicts it.
+ */
 const DONE = new Map<string, (actor: Actor) => string | undefined>([
   ['passkey-added', () => 'Your passkey is added.'],
   ['passkey-renamed', () => 'Your passkey is renamed.'],
@@ -93,7 +96,7 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
 
 export const DISMISS_FORM = { notice: hiddenField(), next: nextField };
 
-/** Closes a notice about a key, and leads back to the page that showed it. */
+/** Dismisses a notice about a key, and redirects to the page that showed the notice. */
 export async function dismiss(
   { dashboard, actor }: SignedInContext,
   { values }: Form<typeof DISMISS_FORM>,
@@ -146,7 +149,10 @@ ${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
   return page(context, { title, main, problem });
 }
 
-/** Shows a page about the password or the second factor only to people whose organization accepts passwords. */
+/**
+ * Returns `get` as the function of a page that only people whose organization accepts passwords may open. Pages about the
+ * password and the second factor need it.
+ */
 export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
   return async (context: SignedInContext): Promise<View> => {
     const ways = await getOwnWaysIn(context.dashboard.db, context.actor);

@@ -29,12 +29,13 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { actionForm, copyField, head, postForm } from '../markup/parts.ts';
 
-// One's own second factor: the secret for the authenticator, the first code that confirms it, and the recovery codes.
+// The signed-in person's own second factor: the secret for the authenticator, the first code, which confirms it, and the recovery
+// codes.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
 
 type ConfirmProps = {
-  /** `null` if the refused form did not contain the secret, which the page then does not show. */
+  /** The authenticator's secret; `null` if the refused form did not contain it. The page then does not show a secret. */
   readonly authenticator: Authenticator | null;
 };
 
@@ -68,7 +69,7 @@ export async function confirm(context: SignedInContext, { values }: Form<typeof 
     const authenticator = await findPendingSecret(dashboard.db, actor, { secret: values.secret });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });
   }
-  // The session continues under a new token, from which the token of the forms on the next page must be derived.
+  // The session gets a new token, and the form tokens of the next page must be derived from that token.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
   const view = codesPage(renewed, 'Your second factor is on', outcome.recoveryCodes);
   return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isHttps)] };
@@ -123,7 +124,7 @@ ${postForm(
   return page(context, { title, main, problem, formUrl: SECOND_FACTOR_URL });
 }
 
-/** The QR code as a data: URL. The server draws it, so that no other service sees the secret. */
+/** Returns the QR code as a data: URL. The server draws the code, so that no other service gets the secret. */
 function qrCode(text: string): string {
   return `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: 4 }))}`;
 }
@@ -172,7 +173,10 @@ ${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows
   return page(context, { title, main });
 }
 
-/** The file as a data: URL, which is part of the page: the server keeps no copy of the codes, so nobody can request them again. */
+/**
+ * Returns the file as a data: URL, which is part of the page. The server keeps no copy of the codes, so the file cannot be
+ * requested again.
+ */
 function fileUrl(text: string): string {
   return `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
 }

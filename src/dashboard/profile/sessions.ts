@@ -14,7 +14,7 @@ import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
 import { profileHead } from './profile.ts';
 
-// One's own sessions: the browsers that are signed in to the account.
+// The signed-in person's own sessions: the browsers in which the person is signed in.
 
 const DONE = new Map([
   ['ended', 'The session is ended. Its browser has to sign in again.'],
@@ -34,7 +34,7 @@ export async function endOne(context: SignedInContext, { values }: Form<typeof E
   return redirect(`${SESSIONS_URL}?done=ended`);
 }
 
-/** Ends every session of the account but this one. */
+/** Ends all sessions of the account except the current one. */
 export async function signOutEverywhere({ dashboard, actor, token }: SignedInContext): Promise<View> {
   await endOtherSessions(dashboard.db, actor, { token });
   return redirect(`${SESSIONS_URL}?done=everywhere`);

@@ -15,7 +15,10 @@ import { noPasskeysWords, passkeyField, passkeyForm, relyingPartyOf, sendOptions
 
 export const SEALED = 'sealed_form';
 
-/** The names differ from those of other forms, so that a page of such a form cannot be taken for the proof. */
+/**
+ * The form for a proof. Its field names differ from those of all other forms, so that a submission of another form is never read
+ * as a proof.
+ */
 export const PROOF_FORM = {
   sealedForm: hiddenField(),
   proofPassword: optional(
@@ -31,10 +34,10 @@ export const PROOF_FORM = {
   credential: passkeyField,
 };
 
-/** For a proof at the identity provider. */
+/** The form that begins a proof at the identity provider. */
 export const PROVIDER_PROOF_FORM = { sealedForm: hiddenField(), next: nextField };
 
-/** What the script of the page needs to ask for a passkey. */
+/** Sends the options with which the script of the page asks for a passkey. */
 export async function sendProofOptions(context: SignedInContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForProof(context.dashboard.db, context.actor, asking));
 }
@@ -42,13 +45,16 @@ export async function sendProofOptions(context: SignedInContext): Promise<View> 
 type Props = {
   /** What the person is about to do: "revoke the API key “Billing”". */
   readonly purpose: string;
-  /** What goes on after the proof. */
+  /** The sealed form that is handled after the proof. */
   readonly sealed: string;
   /** Why a proof was refused; `null` when the page is first shown. */
   readonly problem: Problem | null;
 };
 
-/** Asks for a proof, in place of the response to a form. Nothing has been carried out yet. */
+/**
+ * Returns the page that asks for a proof, in place of the response to a form. The action of the form has not been carried out
+ * yet.
+ */
 export async function proofPage(context: SignedInContext, { purpose, sealed, problem }: Props): Promise<View> {
   const { actor, dashboard, formToken, path } = context;
   const title = 'Confirm that it is you';
@@ -84,8 +90,8 @@ function providerPart(context: SignedInContext, sealed: string): Html {
 }
 
 /**
- * After a proof at the identity provider, in place of the page that asked for it. It waits for a click: the form may have been sent
- * by somebody else, who found the browser open and left the sign-in to its owner.
+ * Returns the page that follows a proof at the identity provider. It waits for a click. The attack: somebody finds the browser
+ * open, sends a form, and lets its owner sign in at the provider.
  */
 export function goOnPage(context: SignedInContext, { purpose, sealed }: Omit<Props, 'problem'>): View {
   const title = 'You have confirmed that it is you';
@@ -96,7 +102,7 @@ ${waitingForm(context, sealed, buttons)}</div>`;
   return page(context, { title, main });
 }
 
-/** For a page that says why there is no proof: leads back to the page that asks for one. */
+/** Returns a button for a page that says why a proof is missing. The button leads back to the page that asks for a proof. */
 export function backToProof(context: SignedInContext, sealed: string): Html {
   return waitingForm(context, sealed, html`<button class="button">Back</button>`);
 }
@@ -109,7 +115,7 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
   );
 }
 
-/** What somebody can do who has no way to prove who they are. */
+/** Returns what people can do who have no way to prove who they are. */
 function signInAgain(formToken: string): Html {
   return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="${PROFILE_URL}">My profile</a>, spares you this.</p>
 ${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;
@@ -129,7 +135,10 @@ function passkeyPart(context: SignedInContext, { action, sealed }: { action: str
   });
 }
 
-/** The page above, which exists for every form and file: "/profile/api-keys/1" of "/profile/api-keys/1/revoke". */
+/**
+ * Returns the path of the page above a form or a file: "/profile/api-keys/1" for "/profile/api-keys/1/revoke". Such a page always
+ * exists.
+ */
 export function parentOf(path: string): string {
   return path.replace(/(\.csv|\/[^/]*)$/, '');
 }

@@ -18,21 +18,24 @@ type PasskeyForm = {
   readonly site: RelyingParty;
   readonly action: string;
   readonly formToken: string;
-  /** What the script asks the browser for. With "autofill", the field for the e-mail also offers passkeys beside saved passwords. */
+  /**
+   * What the script asks the browser for: to create a passkey, to get one, or to offer passkeys in the e-mail field ("autofill").
+   */
   readonly use: 'create' | 'get' | 'autofill';
-  /** The URL of the options that the script passes to the browser. */
+  /** The URL from which the script gets the options for the browser. */
   readonly optionsUrl: string;
   /** What the form is for, as the end of a sentence: "to sign in with a passkey". */
   readonly purpose: string;
   readonly content: Html;
 };
 
-/** What the script of such a form adds. */
+/** The field to which the script of such a form adds the passkey's response. */
 export const passkeyField = extraValue();
 
 /**
- * Browsers offer passkeys to scripts only, so the page says why it needs JavaScript until the script has shown the form. The script
- * also compares the address of the page, because a proxy can hide it from the server.
+ * Returns a form for a passkey. Browsers offer passkeys only to scripts, so the page says that it needs JavaScript until the
+ * script shows the form. The script also compares the page's address with that of the passkeys, because a proxy can hide the
+ * page's address from the server.
  */
 export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
   return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hiddenInput('form_token', formToken)}${hiddenInput('credential', '')}${content}
@@ -44,7 +47,7 @@ export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose,
 
 type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
 
-/** The response to the script of a page: the options for the browser, or a message for the person. */
+/** Returns the response to a page's script: the options for the browser, or a message for the person. */
 export async function sendOptions(
   context: RequestContext,
   make: (asking: Asking) => Promise<PasskeyOptions | Conflict | RateLimited>,
@@ -58,7 +61,7 @@ export async function sendOptions(
   return { kind: 'json', status, body: { message }, headers };
 }
 
-/** The site to which the passkeys of this address belong. */
+/** Returns the site (relying party) to which passkeys at this address belong, or why there can be none. */
 export function relyingPartyOf({ dashboard, origin }: RequestContext): RelyingPartyCheck {
   return relyingPartyAt(origin, { isConfigured: dashboard.publicUrl !== undefined });
 }
@@ -67,7 +70,7 @@ export function askingBrowserOf({ formToken, auditSource }: RequestContext): Ask
   return { formToken, ip: auditSource.ip };
 }
 
-/** Says why there are no passkeys at this address, and what the person can do. */
+/** Returns why passkeys cannot be used at this address, and what the person can do. */
 export function noPasskeysWords({ why, instead }: NoRelyingParty): Html {
   if (why === 'ip-address')
     return html`Passkeys need a host name, and this address is an IP address. ${instead !== null ? html`Open <code>${instead}</code> instead.` : 'Open Charter at its host name.'}`;

@@ -12,28 +12,30 @@ import { PROOF_FORM, proofPage, SEALED } from './page.ts';
 import { askingBrowserOf, relyingPartyOf } from './passkeys.ts';
 import { openForm, sealForm } from './sealed-form.ts';
 
-// What needs a fresh proof of who the person is: in the routes, `provenForm` in place of `form`, and `provenPage` around a page.
-// Without it, the response is a page that asks for it, whose form goes to the same address and brings along what was sent
-// before. One proof serves for ten minutes, for every form of the session.
+// Forms and pages that need a fresh proof of who the person is. Routes use `provenForm` in place of `form`, and `provenPage`
+// around the function of a page. Without a proof, the response is a page that asks for a proof. The form of that page goes to the
+// same URL and contains what was sent before. A proof is valid for ten minutes, for all forms of the session.
 
-/** A sealed form of 10 KiB in base64, and the response of an authenticator. */
+/** The size of a sealed form of 10 KiB in base64, and of an authenticator's response. */
 export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 
-/** Leads to the page that asked for the proof. */
+/** Redirects to the page that asked for the proof. */
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
 
 type Options = {
-  /** The name of what the path names, for the page that asks for the proof. */
+  /** Returns the name of the key, user or other subject in the path, for the page that asks for the proof. */
   readonly nameOf?: NameOf;
-  /** The response to the proof that a page asked for; by default, a redirect to the page. */
+  /**
+   * Returns the response after the proof if a page or a file was requested, not a form. By default, it redirects to that page.
+   */
   readonly then?: typeof toPage;
-  /** `handle` waits for another server and takes turns itself. */
+  /** Whether `handle` waits for another server and therefore takes turns itself. */
   readonly takesTurns?: boolean;
 };
 
 /**
- * Like `form`, but the form is handled only after a fresh proof. `purpose` is what the person is about to do, without the name:
- * "revoke the API key".
+ * Returns the handler of a form that needs a fresh proof. `purpose` is what the person is about to do, without the name of the
+ * subject: "revoke the API key".
  */
 export function provenForm<F extends Fields>(
   purpose: string,
@@ -57,7 +59,10 @@ export function provenForm<F extends Fields>(
   };
 }
 
-/** A page, or a file, that is sent only after a fresh proof. Its route needs a form made by `provenForm`, too. */
+/**
+ * Returns the function of a page or a file that needs a fresh proof. Its route must also have `post` from `provenForm` or
+ * `proofOf`.
+ */
 export function provenPage(
   purpose: string,
   get: (context: SignedInContext) => Promise<View>,
@@ -68,7 +73,7 @@ export function provenPage(
   };
 }
 
-/** The form of a file that is sent only after a fresh proof: it takes nothing but the proof. */
+/** Returns the handler for the proof of a file that needs a fresh proof. The handler accepts nothing but the proof. */
 export function proofOf(purpose: string, then: (context: SignedInContext) => View): Post<SignedInContext> {
   const refuse = async () => {
     throw new RequestError('wrong-method');
@@ -81,9 +86,9 @@ type NameOf = (context: SignedInContext) => Promise<string>;
 type Asked = {
   readonly purpose: string;
   readonly nameOf: NameOf | undefined;
-  /** What was sent before; `null` for a page. */
+  /** The form that was sent before the proof; `null` if a page was requested. */
   readonly kept: URLSearchParams | null;
-  /** The form of the page that asks for the proof; `null` if it was not sent. */
+  /** The form of the page that asks for the proof; `null` if that form was not sent. */
   readonly proof: Form<typeof PROOF_FORM> | null;
 };
 
@@ -109,7 +114,10 @@ async function requireProof(context: SignedInContext, { purpose, nameOf, kept, p
     : ask(problemOf(outcome));
 }
 
-/** People who may not see what the path names learn nothing about it, and are refused after the proof. */
+/**
+ * The errors for people who may not see what the path names. The page that asks for the proof leaves out the name for them, and
+ * the request is refused after the proof.
+ */
 const UNSEEN: readonly ErrorCode[] = ['forbidden', 'not_found'];
 
 async function withName(
@@ -125,7 +133,7 @@ async function withName(
   }
 }
 
-/** `null` if the form contains no proof: it has waited for one at the identity provider. */
+/** Returns the proof in the form, or `null` if the form only comes back from the identity provider and contains none. */
 function readProof(context: SignedInContext, form: NonNullable<Asked['proof']>) {
   const { credential, proofPassword, proofCode } = form.values;
   if (credential === undefined)

@@ -4,9 +4,9 @@ import { TOKEN_FIELD } from '../http/body.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 
-// While a page asks for a proof, it holds the form that was sent, so that nothing has to be typed again. While somebody proves
-// who they are at the identity provider, the database holds it, with their sign-in there. The form is encrypted, because it may
-// contain a new password, and fits only the page and the session for which it was sent.
+// While a page asks for a proof, the page contains the form that was sent, so that nothing has to be typed again. While a person
+// proves who they are at the identity provider, the database stores the form with the sign-in. The form is encrypted, because it
+// may contain a new password, and can be opened only on the page and in the session for which it was sent.
 
 export type WaitingForm = {
   /** What the person is about to do: "revoke the API key “Billing”". */
@@ -15,10 +15,10 @@ export type WaitingForm = {
   readonly form: URLSearchParams | null;
 };
 
-/** The session, and the page. */
+/** The session and the page to which a sealed form is tied. */
 type Place = Pick<SignedInContext, 'dashboard' | 'token' | 'path'>;
 
-/** The text for the hidden field of the page. */
+/** Returns the sealed form for the page's hidden field. */
 export function sealForm(context: Place, { purpose, form }: WaitingForm): string {
   const fields = form === null ? null : [...form].filter(([name]) => name !== TOKEN_FIELD);
   const { keyring } = context.dashboard.db;
@@ -32,7 +32,7 @@ export function openForm(context: Place, sealed: string): WaitingForm {
   return opened;
 }
 
-/** Opens a sealed form; `null` unless it was sealed for this page and this session. */
+/** Opens a sealed form. Returns `null` unless it was sealed for this page and this session. */
 export function findForm(context: Place, sealed: string): WaitingForm | null {
   const text = decrypt(context, sealed);
   if (text === null) return null;

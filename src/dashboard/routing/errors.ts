@@ -11,7 +11,7 @@ import type { View } from '../http/view.ts';
 import { contactList, type ErrorContent, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 
-/** One exhaustive table: a new code cannot lack a status or a title. */
+/** The status and the title for each error code. The type requires an entry for every code. */
 const PAGES: Record<ErrorCode, { status: number; title: string }> = {
   unauthenticated: { status: 401, title: 'You are not signed in' },
   forbidden: { status: 403, title: 'You may not do this' },
@@ -30,7 +30,7 @@ type ErrorResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The address that people use after a move is known to the operators only. */
+/** Does not contain the address after the move, because only the operators know it. */
 const MOVING: ErrorResponse = {
   status: 503,
   title: 'Your organization is moving',
@@ -39,7 +39,9 @@ const MOVING: ErrorResponse = {
   headers: { 'Retry-After': '5' },
 };
 
-/** The response to an action that is carried out during a move, when every other page is refused. `done` is a sentence. */
+/**
+ * Returns the response to an action that is carried out during a move, while all other pages are refused. `done` is a sentence.
+ */
 export function movingViewOf(context: SignedInContext, done: string): View {
   const title = 'Done, while your organization is moving';
   const main = html`<section class="card narrow"><h1>${title}</h1>
@@ -48,7 +50,7 @@ export function movingViewOf(context: SignedInContext, done: string): View {
   return page(context, { title, main });
 }
 
-/** What the response to an error says. For a bug or an outage, it says nothing about the cause. */
+/** Returns the content of the response to an error. For a bug or an outage, the content does not contain the cause. */
 export function errorContent(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof RequestError) return { ...REQUEST_ERRORS[error.kind], headers: {} };
   if (error instanceof DomainError && error.code !== 'unavailable') {
@@ -70,13 +72,13 @@ export function errorContent(error: unknown, requestId: string): ErrorResponse {
   return { status: 500, title: 'That was our mistake', message, headers: {} };
 }
 
-/** The page for an error. */
+/** Returns the page for an error. */
 export function errorView(error: unknown, context: RequestContext): View {
   const { headers, ...content } = errorContent(error, context.auditSource.requestId);
   return { ...errorPage(context, content), headers };
 }
 
-/** The page for an error. If the role of the person does not allow something, it names the administrators, who can help. */
+/** Returns the page for an error. If the person's role was the reason, the page names the administrators, who can help. */
 export async function errorViewWithContacts(error: unknown, context: RequestContext): Promise<View> {
   const refusal = refusalOfRole(error);
   if (refusal === null || !isSignedIn(context)) return errorView(error, context);
@@ -98,7 +100,7 @@ function refusalOfRole(error: unknown) {
 
 const isSignedIn = (context: RequestContext): context is SignedInContext => 'actor' in context;
 
-/** The page that says why the action of a form is no longer possible. */
+/** Returns the page that says why the action of a form is no longer possible. */
 export function conflictPage(
   context: RequestContext,
   { message }: Conflict,
@@ -107,7 +109,7 @@ export function conflictPage(
   return errorPage(context, { ...PAGES.conflict, message, link });
 }
 
-/** Reports a bug, an outage or a refusal under load. Refusals that the client caused are not reported. */
+/** Reports a bug, an outage or a refusal under load. Does not report refusals that the client caused. */
 export function reportError(
   error: unknown,
   { context: { dashboard, auditSource }, res }: { context: RequestContext; res: ServerResponse },

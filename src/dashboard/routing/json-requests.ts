@@ -6,17 +6,17 @@ import { errorContent, reportError } from './errors.ts';
 
 type Answers = {
   readonly answer: (context: RequestContext, req: IncomingMessage) => Promise<View>;
-  /** The body for an error. */
+  /** Returns the response body for an error. */
   readonly bodyOfError: (message: string) => object;
 };
 
-/** Responds with JSON to programs. They have no session, so it does not matter which site sends them. */
+/** Returns a handler that responds to programs with JSON. Programs have no session, so a request from any site is accepted. */
 export function answerPrograms(dashboard: Dashboard, { answer, bodyOfError }: Answers): RequestHandler {
   return async (req, res) => {
     const { context } = contextOf(req, dashboard);
     try {
       await dashboard.throttle(context.auditSource.ip);
-      // The client has gone, so the rest of its request cannot be read.
+      // The client has disconnected, so the rest of its request cannot be read.
       if (res.destroyed) return;
       await sendView(dashboard, res, await answer(context, req));
     } catch (error) {

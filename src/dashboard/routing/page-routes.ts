@@ -17,37 +17,37 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, sendView, type View } from '../http/view.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 
-/** Reads what was sent, and returns the function that acts on it. */
+/** Reads what was sent, and returns the function that carries it out. */
 export type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
 
 export type Page<Context> = {
-  /** As Express reads it. */
+  /** The path, as a pattern for Express. */
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;
-  /** `get` waits for another server, so it takes turns itself: nobody waits for the database behind it meanwhile. */
+  /** Whether `get` waits for another server. It then takes turns itself, so that nobody waits for the database behind it. */
   readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
-  /** `post` ends keys or accounts, which is carried out while the organization leaves for another database, too. */
+  /** Whether `post` ends keys or accounts. Such a form is also accepted while the organization moves to another database. */
   readonly postsDuringMove?: boolean;
 };
 
-/** A page for people who are not signed in. */
+/** A page that anybody may open. */
 export type PublicPage = Page<RequestContext>;
 
-/** A page for people who are signed in and have a role that may enter. */
+/** A page that people may open who are signed in with a role that `mayEnter` accepts. */
 export type SignedInPage = Page<SignedInContext> & { readonly mayEnter: (role: Role) => boolean };
 
-/** For pages of every role. */
+/** The `mayEnter` of pages for every role. */
 export const anyRole = () => true;
 
 type FormOptions = {
-  /** 10 KiB by default. */
+  /** The maximum size of the body; 10 KiB by default. */
   readonly size?: MaxSize;
-  /** `handle` waits for another server and takes turns itself. */
+  /** Whether `handle` waits for another server and therefore takes turns itself. */
   readonly takesTurns?: boolean;
 };
 
-/** Handles a form. */
+/** Returns the handler of a form, for the `post` of a page. */
 export function form<Context extends RequestContext, F extends Fields>(
   fields: F,
   handle: (context: Context, form: Form<F>) => Promise<View>,
@@ -64,7 +64,10 @@ export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[])
   return routesTo(dashboard, pages, { isPublic: true, enter, mayEnter: () => true });
 }
 
-/** The pages can have any order: a path such as "/new" is tried before "/:id", which would match it, too. */
+/**
+ * Routes the pages for people who are signed in. `pages` can have any order: a path such as "/new" is tried before "/:id", which
+ * would match "/new", too.
+ */
 export function signedInRoutes(dashboard: Dashboard, pages: readonly SignedInPage[]): Router {
   const ordered = pages.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1));
   return routesTo<SignedInContext, SignedInPage>(dashboard, ordered, {
@@ -80,18 +83,18 @@ export function signedInRoutes(dashboard: Dashboard, pages: readonly SignedInPag
   });
 }
 
-/** A tilde sorts after every letter of a path. */
+/** Returns the path with a tilde in place of each parameter, because a tilde sorts after all letters. */
 function sortKeyOf({ path }: { readonly path: string }): string {
   return path.replaceAll(/:\w+/g, '~');
 }
 
 type Entry<Context> =
   | { readonly kind: 'admitted'; readonly context: Context }
-  /** The person has to sign in first. */
+  /** The person has to sign in first; `view` redirects to the sign-in. */
   | { readonly kind: 'sent-away'; readonly view: View };
 
 type Gate<Context extends RequestContext, P extends Page<Context>> = {
-  /** Whether the pages need no session, so that anybody can request them. */
+  /** Whether anybody can request the pages, without a session. */
   readonly isPublic: boolean;
   enter(context: RequestContext, page: P): Promise<Entry<Context>>;
   mayEnter(context: Context, page: P): boolean;
@@ -110,7 +113,7 @@ function routesTo<Context extends RequestContext, P extends Page<Context>>(
       try {
         if (gate.isPublic) {
           await dashboard.throttle(context.auditSource.ip);
-          // The client has gone, so the rest of its request cannot be read.
+          // The client has disconnected, so the rest of its request cannot be read.
           if (res.destroyed) return;
         }
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
@@ -146,7 +149,7 @@ async function respond<Context extends RequestContext>(
   const { get, post, takesTurns = false } = page;
   if (req.method === 'POST' && post !== undefined) {
     const act = await post(context, req);
-    // A client can send the body long after the head, and the session may have ended meanwhile.
+    // A client can send the body long after the head, so the session may have ended meanwhile.
     const current = await enter();
     return current.kind === 'sent-away' ? current.view : act(current.context);
   }
@@ -154,12 +157,15 @@ async function respond<Context extends RequestContext>(
   throw new RequestError('wrong-method');
 }
 
-/** RFC 9110 section 15.5.6. */
+/** Returns the value of the Allow header, which a 405 response must have (RFC 9110, section 15.5.6). */
 function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): string {
   return [...(get === undefined ? [] : ['GET', 'HEAD']), ...(post === undefined ? [] : ['POST'])].join(', ');
 }
 
-/** Sign-in leads back to the page, unless the path only takes forms: what was sent is lost with the session. */
+/**
+ * Returns the URL of the sign-in page. The sign-in leads back to the requested page, unless its path accepts only forms, because
+ * a form that was sent is lost when the session ends.
+ */
 function signInUrl(context: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
   return urlOf(SIGN_IN_URL, { next: get === undefined ? null : askedUrl(context), ended });
 }

@@ -11,7 +11,8 @@ import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, emailText, postForm } from '../markup/parts.ts';
 
-// Access links: the page to which an invitation or a password reset leads, and the page where people ask for a reset.
+// Access links: the page to which the link of an invitation or a password reset leads, and the page on which people ask for a
+// reset.
 
 export const WELCOME_FORM = {
   password: password({
@@ -71,7 +72,10 @@ function greetingOf({ kind, name, organizationName }: OpenLink): string {
   return kind === 'invitation' ? `Welcome to ${organizationName}, ${name}.` : `Hello ${name}.`;
 }
 
-/** Where single sign-on is required, the link sets no password: it proves which account is to be linked. */
+/**
+ * Returns the page for a link whose organization requires single sign-on. Such a link does not set a password, but proves which
+ * account is linked to the person at the provider.
+ */
 function providerPage(context: RequestContext, link: OpenLink): View {
   const title = 'Sign in at your organization';
   const main = html`<section class="card guest-card"><h1>${title}</h1>
@@ -90,7 +94,7 @@ function providerForm(context: RequestContext, { isPrimary }: { isPrimary: boole
 
 const TO_SIGN_IN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
-/** The page for an invitation whose e-mail has become that of another account or organization since it was made. */
+/** Returns the page for an invitation whose e-mail now belongs to another account or organization. */
 function refusedPage(context: RequestContext, message: string): View {
   return errorPage(context, { status: 409, title: 'You cannot accept this invitation', message, link: TO_SIGN_IN });
 }
@@ -117,7 +121,7 @@ export async function requestLink(
 ): Promise<View> {
   const { dashboard, auditSource, now } = context;
   const { db, outbox, publicUrl } = dashboard;
-  // The link in the mail needs the configured address: the Host header of a request may name another server.
+  // The link in the mail must contain the configured address, because the Host header of a request may name another server.
   if (publicUrl === undefined || !outbox.canSend) return requestedPage(context);
   const outcome = await requestReset(db, { ...values, auditSource, now }, { outbox, publicUrl });
   switch (outcome.kind) {
@@ -147,7 +151,7 @@ ${postForm(
 )}`;
 }
 
-/** Every e-mail leads to this page, so that nobody can learn which e-mails have an account. */
+/** Returns the same page for every e-mail, so that nobody can learn which e-mails have an account. */
 function requestedPage(context: RequestContext): View {
   const main = html`<section class="card guest-card"><h1>Check your mail</h1>
 <p>If the e-mail belongs to an account here, a link is on its way. If nothing arrives within a few minutes, ask an administrator of your organization.</p>

@@ -57,9 +57,9 @@ const ENDED: Record<SessionEnd, string> = {
 };
 
 type SignInProps = {
-  /** What the page asks for. With "password", the person gave the e-mail on the page before. */
+  /** What the page asks for. "password" means that the person entered the e-mail on the previous page. */
   readonly step: 'email' | 'password' | 'both';
-  /** Whether this is a cell, so that the address that all cells share may hand over the e-mail in the fragment of the URL. */
+  /** Whether this is a cell. If so, the shared address of the cells may pass the e-mail in the URL fragment. */
   readonly isInCell: boolean;
 };
 
@@ -81,8 +81,8 @@ export const SIGN_IN_FORM = {
 };
 
 /**
- * Asks for the e-mail first where any organization has single sign-on, because its domain decides how the person signs in.
- * Otherwise the password is asked for on the same page.
+ * Shows the sign-in page. If any organization has single sign-on, the page asks only for the e-mail, because its domain decides
+ * how the person signs in. Otherwise the page asks for the password, too.
  */
 export async function showSignIn(context: RequestContext): Promise<View> {
   const next = safeNext(context.query.get('next'));
@@ -101,7 +101,10 @@ export async function submitSignIn(context: RequestContext, { values }: Form<typ
   return context.inTurn(() => signInWithPassword(context, values));
 }
 
-/** The response depends on the domain of the e-mail alone, so that nobody can learn which e-mails have an account. */
+/**
+ * Continues with the way to sign in for the e-mail's domain. The response depends only on that domain, so that nobody can learn
+ * which e-mails have an account.
+ */
 async function continueWithEmail(
   context: RequestContext,
   { email, next }: { email: string; next: string },
@@ -118,7 +121,7 @@ async function continueWithEmail(
   return signInPage(context, { email, next, problem: null, step: 'password' });
 }
 
-/** The page for a person whose password or passkey was right, but whose organization does not accept it. */
+/** Returns the page for a person who gave the right password or passkey, but whose organization accepts neither. */
 function requiredPage(context: RequestContext, required: SingleSignOnRequired, next: string): View {
   const [way] = PROVIDER_WAYS;
   return errorPage(context, {
@@ -160,7 +163,7 @@ async function signInWithPassword(
 const PASSKEY_NEEDED =
   'This account is for emergencies, so the password alone is not enough. Sign in with its passkey.';
 
-/** Signing out is not a public page, because its form carries the token of the session. */
+/** Signs the person out. This is not the post of a public page, because the form contains a token that is tied to the session. */
 export async function submitSignOut({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, auditSource);
   return redirect(`${SIGN_IN_URL}?done=signed-out`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
@@ -207,7 +210,7 @@ function passkeySignIn(context: RequestContext, next: string): Html {
   });
 }
 
-// Signing in with a passkey.
+// Sign-in with a passkey.
 
 export async function sendSignInOptions(context: RequestContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));

@@ -6,8 +6,8 @@ import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 
 /**
- * Sets the cookie of a new session, and redirects. The former session of the browser ends: its cookie is replaced, so nobody could
- * sign out of that session, and somebody else may have a copy of the cookie.
+ * Sets the cookie of a new session, and redirects. Ends the previous session of the browser: its cookie is replaced, so the
+ * person could no longer sign out of it, and somebody else may have a copy of that cookie.
  */
 export async function startInBrowser(
   { dashboard, token: before, auditSource, inTurn }: RequestContext,
@@ -18,8 +18,8 @@ export async function startInBrowser(
 }
 
 /**
- * Starts the session after a sign-in by password or passkey. Where single sign-on is required, only the break-glass administrator
- * can sign in like this, and all administrators get a mail.
+ * Starts the session after a sign-in by password or passkey. If the organization requires single sign-on, only the break-glass
+ * administrator can sign in this way, and all administrators get a mail.
  */
 export async function startAfterSignIn(
   context: RequestContext,

@@ -11,20 +11,20 @@ import { publicPages, signedInPages } from './single-sign-on/routes.ts';
 type ProviderWay = {
   readonly publicPages: readonly PublicPage[];
   readonly signedInPages: readonly SignedInPage[];
-  /** What the provider itself requests. */
+  /** Returns the routes that the provider itself requests. */
   readonly routesForProvider: (dashboard: Dashboard) => Router;
-  /** Whether the domain of an e-mail may lead to the provider, so that the sign-in asks for the e-mail first. */
+  /** Returns whether the domain of an e-mail may lead to the provider, so that the sign-in asks for the e-mail first. */
   readonly mayLeadToProvider: (context: RequestContext) => Promise<boolean>;
-  /** Begins the sign-in of a person with this e-mail; `null` if the password is to be asked for. */
+  /** Begins the sign-in of a person with this e-mail. Returns `null` if the sign-in must ask for the password. */
   readonly beginByEmail: (
     context: RequestContext,
     person: { readonly email: string; readonly next: string },
   ) => Promise<View | null>;
-  /** Where a person signs in whose organization accepts neither passwords nor passkeys. */
+  /** Returns the URL at which a person signs in whose organization accepts neither passwords nor passkeys. */
   readonly startUrl: (required: SingleSignOnRequired, next: string) => string;
 };
 
-/** The ways to sign in at an identity provider. The pages learn of single sign-on only here. */
+/** The ways to sign in at an identity provider. Other pages know of single sign-on only through this list. */
 export const PROVIDER_WAYS: readonly ProviderWay[] = [
   { publicPages, signedInPages, routesForProvider: backChannelLogout, mayLeadToProvider, beginByEmail, startUrl },
 ];

@@ -7,7 +7,7 @@ import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhook
 import { badge } from '../markup/parts.ts';
 import { boundedCount, instant } from '../markup/words.ts';
 
-// What the list of endpoints and an endpoint's own pages say.
+// Parts that the list of endpoints and an endpoint's own pages share.
 
 /** Why an endpoint is disabled. */
 export const DISABLED_WORDS: Record<DisabledReason, string> = {
@@ -29,7 +29,7 @@ export function endpointState({ disabledAt, disabledReason, failingSince, pendin
   return html`${badge('good', 'Enabled')}${waiting}`;
 }
 
-/** The last day with an attempt that succeeded, or failed. Days are kept for 30 days. */
+/** Returns the last day with an attempt of this outcome. The counts of each day are kept for 30 days. */
 export function lastDay(
   { days }: Pick<WebhookEndpointDetails, 'days'>,
   outcome: 'succeeded' | 'failed',
@@ -50,7 +50,7 @@ export function eventTypeChip(type: string): Html {
   return html`<code>${breakable(type)}</code>`;
 }
 
-/** "parent_program created, deleted": the short form for lists. */
+/** Returns the short form of event types for lists, such as "parent_program created, deleted". */
 export function eventTypeWords(types: readonly string[]): Html {
   const changes = Map.groupBy(types, (type) => type.split('.')[0] ?? '');
   return html`<span class="chips">${[...changes].map(
@@ -59,7 +59,7 @@ export function eventTypeWords(types: readonly string[]): Html {
   )}</span>`;
 }
 
-/** A host or the type of an event, which may break after a dot. */
+/** Returns a host or the type of an event, which may break after each dot. */
 export function breakable(text: string): Html {
   const [first = '', ...others] = text.split('.');
   return html`${first}${others.map((part) => html`.<wbr>${part}`)}`;
@@ -86,12 +86,15 @@ export function deliveryState(delivery: State, now: Date): Html {
   return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : instant(nextAttemptAt)}</span>`;
 }
 
-/** A process that was killed leaves an attempt without a result, which is over when another process may take over. */
+/**
+ * Returns whether an attempt is in progress. If the process of an attempt was killed, the attempt has no result; it counts as in
+ * progress until its lease expires and another process may deliver the event.
+ */
 function isBeingSent({ attempts, nextAttemptAt, lastNumber }: State, now: Date): boolean {
   return attempts > (lastNumber ?? 0) && nextAttemptAt !== null && nextAttemptAt > now;
 }
 
-/** Whether the result of an attempt is to be expected within seconds. */
+/** Returns whether an attempt is likely to have a result within seconds. */
 export function isUnderWay(delivery: State, now: Date): boolean {
   const { state, nextAttemptAt, isDisabled } = delivery;
   if (state !== 'pending') return false;
@@ -99,7 +102,7 @@ export function isUnderWay(delivery: State, now: Date): boolean {
   return isBeingSent(delivery, now) || (isDue && !isDisabled);
 }
 
-/** "204 No Content", or why there was no response. */
+/** Returns the status, such as "204 No Content", or why there was no response. */
 export function responseWords({ status, error }: { readonly status: number | null; readonly error: string }): Html {
   if (status === null) return html`<span class="breakable">${error}</span>`;
   return html`<span class="strong">${status}</span> ${STATUS_CODES[status]}`;

@@ -19,7 +19,7 @@ import { conflictPage } from '../routing/errors.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS } from './create.ts';
 
-// Changing, disabling, enabling and deleting an endpoint, each confirmed on a page of its own where something ends.
+// Changing, disabling, enabling and deleting an endpoint. Actions that end something are confirmed on their own pages.
 
 async function readEndpoint(context: SignedInContext): Promise<WebhookEndpointDetails> {
   return getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context));
@@ -43,7 +43,7 @@ export async function showChange(context: SignedInContext): Promise<View> {
   return changePage(context, null);
 }
 
-/** `refused`: the form was refused, and is shown again. */
+/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filled<typeof CONTENT_FIELDS> | null): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
@@ -87,7 +87,7 @@ export async function enable(context: SignedInContext): Promise<View> {
   return toEndpoint(context, outcome, 'enabled');
 }
 
-/** To the endpoint's page, which confirms the action; or why it cannot be done. */
+/** Redirects to the endpoint's page, which confirms the action. If the action was refused, returns a page that says why. */
 function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: string): View {
   const href = endpointUrl(endpointIdOf(context));
   if (outcome.kind === 'done') return redirect(`${href}?done=${done}`);

@@ -17,13 +17,13 @@ import { conflictPage } from '../routing/errors.ts';
 import { breakable, deliveryState, eventName, isUnderWay, responseWords } from './cells.ts';
 import { endpointIdOf, hostOf, messageIdOf } from './context.ts';
 
-/** Confirms an action, by "done" in the query. */
+/** The confirmations of actions, by the query parameter "done". */
 const DONE = new Map([
   ['resent', 'The event is sent again.'],
   ['test', 'The test event is on its way.'],
 ]);
 
-/** What was sent to an endpoint, each attempt, and what its receiver responded. */
+/** Shows what was sent to an endpoint, and each attempt with the receiver's response. */
 export async function showDelivery(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query, now } = context;
   const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
@@ -48,7 +48,7 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
   return page(context, { title: `${title}, webhook delivery`, main });
 }
 
-/** The confirmation of an action. It is shown until the attempt has ended, because then the status tells its result. */
+/** Returns the confirmation of an action. It is shown until the attempt has ended; after that, the status shows the result. */
 function notice(done: string): Html | false {
   const words = DONE.get(done);
   if (words === undefined) return false;
@@ -100,14 +100,17 @@ function cells(attempt: WebhookAttempt) {
   ];
 }
 
-/** Only administrators get a body. Only a response has one. */
+/** Returns the body of the receiver's response; `false` if there was no response or the actor is not an administrator. */
 function responseBody({ responseBody: body, status, number }: WebhookAttempt): Html | false {
   if (body === null || status === null) return false;
   if (body.length === 0) return html`<span class="under">Without a body</span>`;
   return html`<details class="more"><summary>Body<span class="unseen"> of the response to attempt ${number}</span></summary><pre class="text">${shownText(body)}</pre>${body.length === MAX_RECEIVER_BODY_BYTES && html`<p class="small quiet">The first ${formatNumber(MAX_RECEIVER_BODY_BYTES)} bytes.</p>`}</details>`;
 }
 
-/** The bytes as text. A character cut at the end is left out, and control characters are replaced, so that none changes the page. */
+/**
+ * Returns the bytes as text. Leaves out a character that is cut at the end, and replaces control characters, so that none can
+ * change the page.
+ */
 function shownText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes, { stream: true });
   return text.replaceAll('\r\n', '\n').replaceAll(/(?![\n\t])\p{C}/gu, '\ufffd');

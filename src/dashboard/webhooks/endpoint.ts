@@ -27,7 +27,10 @@ import {
 } from './cells.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 
-/** Confirms an action, by "done" in the query, unless the endpoint contradicts it: a link can claim anything. */
+/**
+ * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
+ * left out if the state of the endpoint contradicts it.
+ */
 const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | undefined>([
   ['changed', () => 'The endpoint is saved.'],
   [
@@ -43,7 +46,7 @@ const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | unde
   ],
 ]);
 
-/** An endpoint's own page: its state, its attempts of a week and its last deliveries. */
+/** Shows an endpoint's own page: its state, its attempts of a week and its last deliveries. */
 export async function showWebhook(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];

@@ -19,7 +19,7 @@ const MESSAGE = ':messageId';
 const nameOf = async (context: SignedInContext) =>
   hostOf(await getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context)));
 
-/** Managers see the webhooks; only administrators change them. */
+/** The pages of webhooks. Managers may see webhooks; only administrators may change them. */
 export const webhookPages: readonly SignedInPage[] = [
   { path: WEBHOOKS_URL, mayEnter: maySeeWebhooks, get: showWebhooks },
   { path: endpointUrl(ENDPOINT), mayEnter: maySeeWebhooks, get: showWebhook },

@@ -12,7 +12,7 @@ import { actionForm, copyField, environmentBadge, facts, head } from '../markup/
 import { instant } from '../markup/words.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 
-/** The only page that shows a secret. */
+/** Returns the only page that shows a secret. */
 export function secretPage(context: SignedInContext, { id, url, secret, previousUntil }: WebhookSecretIssued): View {
   const isRotation = previousUntil !== null;
   const title = isRotation ? 'Webhook secret rotated' : 'Webhook endpoint added';

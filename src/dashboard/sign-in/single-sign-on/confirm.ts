@@ -23,7 +23,7 @@ import { startInBrowser } from '../start-session.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
 
-// When people first sign in by single sign-on, they prove that the existing account with their e-mail is theirs.
+// When people first use single sign-on, they prove here that the existing account with their e-mail is theirs.
 
 export const CONFIRM_FORM = {
   password: password({ label: 'Password', autocomplete: 'current-password', hasFocus: true }),
@@ -86,7 +86,7 @@ ${WITHOUT_PROOF[found.by](found)}
   return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
 }
 
-/** What the page offers to people who cannot give the proof that it asks for. */
+/** What the page offers to people who cannot give the proof that the page asks for. */
 const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
   password: () =>
     html`<p class="aside"><a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
@@ -95,7 +95,10 @@ const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | 
     html`<p>${hasPasskey ? 'Without the passkey:' : 'It has no password.'} <a href="${FORGOTTEN_PASSWORD_URL}">Ask for a link</a>, or use the one in your invitation if it still works, and choose single sign-on there.</p>`,
 };
 
-/** The options for the browser name no passkey: nobody has proved yet that the account is the person's. */
+/**
+ * Returns the form for a passkey. The options for the browser do not name the account's passkeys, because the person has not
+ * proved yet that the account is theirs.
+ */
 function passkeyPart(context: RequestContext, { by }: Confirmation): Html {
   const site = relyingPartyOf(context);
   if (site.kind === 'none') return html`<p class="quiet">${noPasskeysWords(site)}</p>`;
@@ -124,7 +127,7 @@ ${hasSecondFactor && fields.code}
   );
 }
 
-/** Ends the link between the account and the person at the identity provider. */
+/** Removes the link between the account and the person at the identity provider. */
 export async function unlink(context: SignedInContext): Promise<View> {
   const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
   return userView(context, outcome, 'unlinked');

@@ -11,8 +11,8 @@ import { depsOf, getConnection } from './provider.ts';
 const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
 
 /**
- * The address to which an identity provider reports that a session has ended there (OpenID Connect Back-Channel Logout 1.0). The
- * provider has no session here: the signature of its token is the proof.
+ * Routes the requests by which an identity provider reports that a session at the provider has ended (OpenID Connect Back-Channel
+ * Logout 1.0). The provider has no session with Charter; the signature of its logout token is the proof.
  */
 export function backChannelLogout(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -20,7 +20,7 @@ export function backChannelLogout(dashboard: Dashboard): Router {
   return router;
 }
 
-/** OpenID Connect Back-Channel Logout 1.0, section 2.8. */
+/** Returns the body of an error (OpenID Connect Back-Channel Logout 1.0, section 2.8). */
 const bodyOfError = (error_description: string) => ({ error: 'invalid_request', error_description });
 
 async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {

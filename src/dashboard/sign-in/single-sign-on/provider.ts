@@ -33,15 +33,15 @@ export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
 }
 
 /**
- * Charter's own address, which the provider knows. It is never taken from the Host header, which may name another server, so there
- * is no single sign-on without a configured address.
+ * Returns Charter's own address, which the provider knows. Throws "not-found" if none is configured, because the address must not
+ * come from the Host header, which may name another server.
  */
 function requireOwnOrigin({ dashboard: { publicUrl } }: RequestContext): string {
   if (publicUrl === undefined) throw new RequestError('not-found');
   return publicUrl;
 }
 
-/** The connection in the path. */
+/** Returns the single sign-on connection of the organization in the path. */
 export async function getConnection(context: RequestContext): Promise<Connection> {
   const { dashboard, params, inTurn } = context;
   requireOwnOrigin(context);
@@ -51,12 +51,12 @@ export async function getConnection(context: RequestContext): Promise<Connection
 }
 
 type Going = {
-  /** The e-mail in its normal form; empty if the person has not given one. */
+  /** The e-mail in its normal form; empty if the person has not entered one. */
   readonly email: string;
   readonly next: string;
-  /** SHA-256 of the token of the access link, if the sign-in begins there. */
+  /** The SHA-256 of the access link's token; `null` or omitted if the sign-in does not begin with an access link. */
   readonly linkHash?: Buffer | null;
-  /** The form that waits for a proof. With it, the provider only proves who is signed in, and nobody is signed in anew. */
+  /** The form that waits for a proof. If it is set, the provider only proves who the person is, and no session starts. */
   readonly sealedForm?: Buffer;
   /** What else the person can do; by default, sign in with a password. */
   readonly aside?: Html;
@@ -64,7 +64,7 @@ type Going = {
   readonly back?: Html;
 };
 
-/** Begins a sign-in at the provider. Only a form may begin one, because a link can be on another site. */
+/** Begins a sign-in at the provider. Only a form may begin one, because another site can contain a link but not a valid form. */
 export async function goToProvider(
   context: RequestContext,
   connection: Connection,
@@ -88,14 +88,14 @@ export async function goToProvider(
 }
 
 /**
- * Whether the domain of an e-mail may lead to a provider, so that the sign-in asks for the e-mail first. That depends on no account, so
- * that nobody can learn which e-mails have one.
+ * Returns whether the domain of an e-mail may lead to a provider, so that the sign-in asks for the e-mail first. The result does
+ * not depend on an account, so that nobody can learn which e-mails have one.
  */
 export async function mayLeadToProvider({ dashboard: { db, publicUrl } }: RequestContext): Promise<boolean> {
   return publicUrl !== undefined && (await hasSso(db));
 }
 
-/** Begins the sign-in of a person with this e-mail; `null` if its domain leads to no provider. */
+/** Begins the sign-in of a person with this e-mail. Returns `null` if the e-mail's domain leads to no provider. */
 export async function beginByEmail(
   context: RequestContext,
   { email, next }: { readonly email: string; readonly next: string },
@@ -106,7 +106,10 @@ export async function beginByEmail(
   return connection === null ? null : goToProvider(context, connection, { email, next });
 }
 
-/** Leads to the identity provider. The link is used up when the provider confirms that the link's e-mail is the person's. */
+/**
+ * Begins a sign-in at the identity provider with an access link. The link is used up when the provider confirms that the e-mail
+ * in the link is the person's.
+ */
 export async function welcomeByProvider(context: RequestContext): Promise<View> {
   const { dashboard, now, inTurn } = context;
   const token = tokenOf(context);
@@ -126,8 +129,9 @@ export async function welcomeByProvider(context: RequestContext): Promise<View> 
 export const START_FORM = { email: hiddenField(), next: nextField };
 
 /**
- * The page to which a tile at the provider leads (OpenID Connect Core section 4, initiate_login_uri). It only asks: anybody can
- * link to it, and a browser that continued by itself would be signed in to the organization of an attacker who made the link.
+ * Shows the page to which a tile at the provider leads (OpenID Connect Core 1.0, section 4, initiate_login_uri). The page only
+ * asks whether to continue. The attack: somebody makes a link to the page of their own organization. A page that continued by
+ * itself would sign the person in to that organization.
  */
 export async function showStart(context: RequestContext): Promise<View> {
   const { query, path, formToken } = context;
@@ -135,7 +139,7 @@ export async function showStart(context: RequestContext): Promise<View> {
   if ((query.get('iss') ?? issuer) !== issuer) throw new RequestError('not-found');
   const origin = requireOwnOrigin(context);
   const target = query.get('target_link_uri') ?? '';
-  // The parameter is a whole URL. It is followed only if it leads to a page of this dashboard.
+  // The parameter is a whole URL. Charter uses it only if it leads to a page of this dashboard.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
   const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
 <p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
@@ -153,12 +157,12 @@ export async function startAtProvider(context: RequestContext, { values }: Form<
   return goToProvider(context, await getConnection(context), { email, next: values.next });
 }
 
-/** The link to that page for a person whose password or passkey the organization does not accept. */
+/** Returns the link to that page, for a person whose organization does not accept passwords and passkeys. */
 export function startUrl({ organizationId, email }: SingleSignOnRequired, next: string): string {
   return urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
 }
 
-/** The page to which the provider sends the browser back. */
+/** Handles the request with which the browser comes back from the provider. */
 export async function comeBack(context: RequestContext): Promise<View> {
   const { browserSecret, token, auditSource, now, query } = context;
   const connection = await getConnection(context);
@@ -182,7 +186,7 @@ export async function comeBack(context: RequestContext): Promise<View> {
   }
 }
 
-/** Offers to continue with the form that waited, if the provider proved who the person is. */
+/** Offers to continue with the waiting form if the provider proved who the person is; otherwise says why it did not. */
 async function showAfterProof(context: RequestContext, { outcome, next, sealedForm }: AfterProof): Promise<View> {
   const sealed = sealedForm.toString('base64url');
   const waiting = await findWaiting(context, { next, sealed });
@@ -203,7 +207,7 @@ async function showAfterProof(context: RequestContext, { outcome, next, sealedFo
   }
 }
 
-/** The form that waits for the proof; `null` if it belongs to another session or that session has ended. */
+/** Returns the form that waits for the proof, or `null` if the form belongs to another session or that session has ended. */
 async function findWaiting(context: RequestContext, { next, sealed }: { next: string; sealed: string }) {
   const signedIn = await findSignedIn(context);
   if (signedIn === null) return null;
@@ -212,7 +216,9 @@ async function findWaiting(context: RequestContext, { next, sealed }: { next: st
   return form === null ? null : { asking, purpose: form.purpose };
 }
 
-/** Lets the signed-in person sign in at the provider anew, which proves who they are. The form that they sent waits meanwhile. */
+/**
+ * Makes the signed-in person sign in again at the provider, which proves who they are. The form that they sent waits meanwhile.
+ */
 export async function proveAtProvider(
   context: SignedInContext,
   { values }: Form<typeof PROVIDER_PROOF_FORM>,

@@ -17,12 +17,14 @@ import type { View } from '../../http/view.ts';
 import { errorPage } from '../../markup/error.ts';
 import { passwordLink } from '../../markup/parts.ts';
 
-// Pages that say why a sign-in at the identity provider was refused. If it was to prove who somebody is, `back` is the form that
-// leads back to the other kinds of proof.
+// Pages that say why a sign-in at the identity provider was refused. If the sign-in was meant to prove who the person is, `back`
+// is the form that leads back to the other kinds of proof.
 
 const AGAIN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
-/** Where there is no proof to go back to, the page offers the sign-in with a password, which needs no provider. */
+/**
+ * Returns what the person can do next: go back to the other kinds of proof, or sign in with a password, which needs no provider.
+ */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 
 const LOST = `It began in another browser, was completed before, or took longer than ${SIGN_IN_MINUTES} minutes.`;
@@ -36,7 +38,10 @@ export function lostPage(context: RequestContext, back?: Html): View {
   });
 }
 
-/** The page in place of `lostPage` for a person who is signed in, such as after a reload of the page that follows a proof. */
+/**
+ * Returns the page that replaces `lostPage` for a person who is signed in, for example after a reload of the page that follows a
+ * proof.
+ */
 export function overPage(context: SignedInContext): View {
   return errorPage(context, {
     status: 400,
@@ -73,7 +78,7 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
   'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
-/** What the page offers to people whose provider does not prove who they are, by their own ways to sign in. */
+/** Returns what people can do whose provider does not prove who they are. The text depends on their other ways to sign in. */
 function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
   const own = [passkeys > 0 && 'passkey', hasPassword && 'password'].filter((each) => each !== false).join(' or your ');
   return html`${own !== '' && html`<p>Go back and use your ${own}.</p>`}
@@ -82,7 +87,10 @@ function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
 
 const FOR_ADMINISTRATORS = html`<p>For administrators: the guide <a href="${guideUrl('single-sign-on')}#proofs-by-the-provider">Single sign-on</a> says what the provider has to send.</p>`;
 
-/** `ways` is `null` if the form that needed the proof no longer waits; otherwise `back` leads to that form. */
+/**
+ * Returns the page for a sign-in at the provider that proved nothing. `ways` is `null` if no form waits for the proof any more;
+ * otherwise `back` leads to the waiting form.
+ */
 export function notProvenPage(
   context: RequestContext,
   { reason }: NotProven,
@@ -122,7 +130,10 @@ const FAILURES: Record<
   },
 };
 
-/** The page does not repeat what the provider said: that is in the audit log, for administrators. */
+/**
+ * Returns the page for a failure at the provider. The page does not contain the provider's error message, which is in the audit
+ * log for administrators.
+ */
 export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
   return errorPage(context, { ...FAILURES[kind], ...waysOn(back) });
 }

@@ -54,10 +54,16 @@ export const publicPages: readonly PublicPage[] = [
   { path: confirmationUrl(ORGANIZATION, TOKEN), get: showConfirmation, post: form(CONFIRM_FORM, confirm) },
 ];
 
-/** The address of a form stays in the browser after a refusal. Opened anew, it leads to the page that contains the form. */
+/**
+ * Redirects to the page that contains the form. After a refusal, the browser still shows the URL of the form's `post`, and people
+ * may open that URL again.
+ */
 const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
-/** All forms but the proof itself change how people sign in, so they need a fresh proof. */
+/**
+ * The pages for people who are signed in. All forms except the proof itself change how people sign in, so they need a fresh
+ * proof.
+ */
 export const signedInPages: readonly SignedInPage[] = [
   {
     path: PROVIDER_PROOF_URL,

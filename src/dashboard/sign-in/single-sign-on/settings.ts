@@ -76,7 +76,7 @@ export const CONNECTION_FORM = {
     hint: ({ isNew }: ConnectionProps) =>
       `It is stored encrypted, and never shown again.${isNew ? '' : ' Leave it empty to keep the one that is stored.'}`,
   }),
-  /** The button that was pressed. */
+  /** The value of the button that was pressed. */
   act: extraValue(),
 };
 
@@ -88,7 +88,7 @@ export const DOMAIN_FORM = {
   }),
 };
 
-/** The form of a button beside a domain. */
+/** The form with a button beside each domain. */
 export const CHOSEN_DOMAIN_FORM = { domain: hiddenField() };
 
 export const ROLES_FORM = {
@@ -122,10 +122,10 @@ export const REQUIRE_FORM = {
 
 const ALL_FIELDS = { ...CONNECTION_FORM, ...DOMAIN_FORM, ...ROLES_FORM, ...REQUIRE_FORM };
 
-/** What a refused form sent, or what a trial of the connection found. */
+/** What a refused form sent, or what a test of the connection found. */
 type Retry = {
   readonly problem?: Problem | null;
-  /** What a trial of the connection found. */
+  /** What a test of the connection found. */
   readonly notice?: string;
   readonly connection?: Typed<typeof CONNECTION_FORM>;
   readonly domain?: Typed<typeof DOMAIN_FORM>;
@@ -166,7 +166,7 @@ ${
 }</section>`;
 }
 
-/** The addresses of Charter that the provider has to know. */
+/** Returns the URLs of Charter that the provider needs to know. */
 function addresses({ dashboard: { publicUrl }, actor }: SignedInContext, isFolded: boolean): Html {
   if (publicUrl === undefined)
     return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.</p></div>`;
@@ -253,7 +253,7 @@ ${
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
 }
 
-/** Says who learns that the break-glass administrator has signed in. */
+/** Returns who is told that the break-glass administrator has signed in. */
 function useWords(context: SignedInContext): Html {
   const noMail = noMailWords(context);
   return noMail === false
@@ -272,7 +272,7 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
 
 // The actions of the forms.
 
-/** Tries the connection first, and saves it only if it works. */
+/** Tests the connection, and saves it only if it works. */
 export async function changeConnection(
   context: SignedInContext,
   { values, typed: connection }: Form<typeof CONNECTION_FORM>,
@@ -320,13 +320,16 @@ export async function submitConnectionRemoval(context: SignedInContext): Promise
     : settingsPage(context, { problem: problemOf(outcome) });
 }
 
-/** A change of the connection ends the sessions by single sign-on, which can include the administrator's own. */
+/**
+ * Returns the response to a change of the connection. The change ends all sessions by single sign-on, which may include the
+ * administrator's own.
+ */
 async function connectionView(context: SignedInContext, done: 'connection' | 'removed'): Promise<View> {
   if ((await findSignedIn(context)) !== null) return settingsView(context, DONE, { done });
   return redirect(`${SIGN_IN_URL}?done=${done === 'connection' ? 'connection-saved' : 'connection-removed'}`);
 }
 
-/** The settings with a confirmation, or with the reason for the refusal and the values that the refused form sent. */
+/** Returns the settings with a confirmation, or with the reason for the refusal and the values of the refused form. */
 async function settingsView(
   context: SignedInContext,
   outcome: Done | Invalid | Conflict,
