@@ -19,7 +19,7 @@ test.each([
   ['203.0.113.7, [fe80::5%eth0]:2222', '203.0.113.7'],
   ['203.0.113.7, fe80::5%eth0', '203.0.113.7'],
   ['10.0.0.7:1111, 10.0.0.5:2222', '10.0.0.7'],
-  // The attack: a client claims another address, and the proxy appends that of the client.
+  // The attack: a client claims another address, and the proxy appends the client's own.
   ['203.0.113.7, 198.51.100.9:1111, 10.0.0.5:2222', '198.51.100.9'],
   ['203.0.113.7, 10.0.0.5x:1, 10.0.0.5:2222', null],
   ['203.0.113.7, unknown, 10.0.0.5:2222', null],
@@ -29,7 +29,7 @@ test.each([
     const { prisma } = dashboard.db;
     const headers = { 'X-Forwarded-For': forwardedFor };
     const browser = await browserOf(dashboard, administrator, headers);
-    // A session notes the address at most once a minute.
+    // A session records the address at most once a minute.
     dashboard.passMinutes(2);
     const { headers: sent } = await browser.submit(`/profile/api-keys/${id}/rename`, { name: `From ${forwardedFor}` });
     const event = await prisma.auditEvent.findFirstOrThrow({ where: { requestId: sent['x-request-id'] ?? '' } });
@@ -53,12 +53,13 @@ test.each([
 );
 
 test('a client that has closed the connection has no address, whatever it has claimed', () => {
-  // The attack: a client sends a write with a stolen key and an allowed address, and is gone before the address is read.
+  // The attack: a client sends a write with a stolen key and an allowed address, and disconnects before the server reads its
+  // address.
   const request = { socket: { remoteAddress: undefined }, headers: { 'x-forwarded-for': '203.0.113.7' } };
   const isTrusted = trustedAddressIn(() => true);
   const clientAddressOf = clientAddressIn(isTrusted);
-  // Only these two members are read.
+  // The function reads only these two properties of the request.
   expect(clientAddressOf(request as unknown as Parameters<typeof clientAddressOf>[0])).toBe('');
-  // The bug: Express asks about the address of such a connection, too, and the request failed with a line in the log.
+  // The bug: Express asks about the address of a closed connection, too, and the request failed with an error in the log.
   expect(isTrusted(undefined, 0)).toBe(false);
 });

@@ -49,7 +49,7 @@ const DEFAULTS = {
 };
 
 const [scanner, former] = [createScanner(), createScanner('former')];
-/** Every variable, with a value unlike its default. */
+/** All variables, each with a value other than its default. */
 const ENV = {
   PORT: '0',
   HOST: '0.0.0.0',
@@ -193,7 +193,7 @@ test('responses are validated in development, and elsewhere only on request', ()
   expect(checkOf({ ...env, RESPONSE_CHECK_SAMPLE_RATE: '1.0' })).toEqual({ mode: 'enforce', sampleRate: 1 });
 });
 
-// The attack: a password in the URL of metrics gets into a log that others can read.
+// The attack: reading the password of a metrics URL in a log that others can read.
 test('CHARTER_CELLS is refused with an example and not repeated, and if it lacks the cell of the server', () => {
   const url = 'https://eu1.example';
   const wrong = refusalOf({ CHARTER_CELLS: `eu1 Europe ${url} http://ada:hunter-2@10.1.0.11:9464/metrics` });
@@ -228,7 +228,7 @@ describe('the address that cells share', () => {
       { PUBLIC_URL: '' },
       'CHARTER_CELLS says that the address of the cell eu1 is https://eu1.example, but PUBLIC_URL is missing.',
     ],
-    // The server would attack itself: reports of leaked keys would go round in circles.
+    // The server would forward reports of leaked keys to itself, again and again.
     [{ COMMON_URL: 'https://us1.example' }, 'COMMON_URL is also the address of the cell us1 in CHARTER_CELLS.'],
     [
       { COMMON_URL: 'http://charter.example' },
@@ -300,7 +300,7 @@ describe.each([
 const MAIL = { SMTP_URL: ENV.SMTP_URL, MAIL_FROM: ENV.MAIL_FROM, PUBLIC_URL: ENV.PUBLIC_URL };
 const DATABASE_EXAMPLE = 'postgresql://user:password@host:5432/charter';
 
-// The attack: a mistyped URL puts its password into a log that others can read.
+// The attack: reading the password of a mistyped URL in a log that others can read.
 test.each<[name: string, values: readonly string[], message: string, example: string]>([
   ...['DATABASE_URL', 'DATABASE_DIRECT_URL'].map((name): [string, string[], string, string] => [
     name,
@@ -346,7 +346,7 @@ test.each<[env: Record<string, string>, message: string, remedy: string]>([
     'DATABASE_DIRECT_URL is set, but DATABASE_URL is missing.',
     'Set DATABASE_URL to the URL of the connection pooler',
   ],
-  // A check that is enforced applies to every response.
+  // A check that is enforced must apply to every response.
   [
     { RESPONSE_CHECK: 'enforce', RESPONSE_CHECK_SAMPLE_RATE: '0.5' },
     'RESPONSE_CHECK is "enforce", but RESPONSE_CHECK_SAMPLE_RATE is not 1.',
@@ -358,7 +358,7 @@ test.each<[env: Record<string, string>, message: string, remedy: string]>([
   expect(refusal.remedy).toContain(remedy);
 });
 
-// The attack: a mistyped key ends up in a log that others can read.
+// The attack: reading a mistyped key in a log that others can read.
 test('an encryption key that is not valid is refused and not repeated', () => {
   const mistyped = ENCRYPTION_KEY.slice(0, -3);
   const { message, remedy } = refusalOf({ ENCRYPTION_KEY: mistyped });
@@ -371,13 +371,13 @@ test('in production, DATABASE_URL needs ENCRYPTION_KEY', () => {
   const { message, remedy } = refusalOf({ DATABASE_URL, NODE_ENV: 'production' });
   expect(message).toMatch(/^ENCRYPTION_KEY is missing\. /);
   expect(remedy).toMatch(/^Set it, .* to the key that the database already has\. .*openssl rand -base64 32/);
-  // In development, and with the embedded PostgreSQL, the key is in a file.
+  // In development, and with the embedded PostgreSQL, the server keeps the key in a file.
   expect(readConfig({ DATABASE_URL })).toMatchObject({ keyring: undefined });
   expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ keyring: undefined });
 });
 
-// The attack: a server that does not know of the HTTPS proxy sends session cookies without "Secure" and prints an
-// http:// URL, to which a person then sends a key in clear text.
+// The attack: reading what is sent in clear text. A server that does not know of its HTTPS proxy sends session cookies without
+// "Secure" and prints an http:// URL, over which people then send keys.
 describe('in production', () => {
   test.each([
     [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0"'],
@@ -391,7 +391,7 @@ describe('in production', () => {
     expect(remedy).toMatch(/^Set PUBLIC_URL to .*https:\/\/charter\.example\.org.*Secure/);
     const { PUBLIC_URL } = ENV;
     expect(readConfig({ ...env, NODE_ENV: 'production', PUBLIC_URL }).publicUrl).toBe(PUBLIC_URL);
-    // In development, a trial on an office network is not refused.
+    // In development, these settings are allowed, for example for a trial in an office network.
     expect(readConfig(env)).toMatchObject({ publicUrl: undefined });
   });
 

@@ -1,4 +1,5 @@
-// Connections that end: the server sends every response that it owes, never a reset instead (RFC 9112 section 9.6).
+// When a connection ends, the server still sends every response that is due. It never resets the connection instead
+// (RFC 9112 section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { LINGER_MS } from '../src/connections.ts';
@@ -8,7 +9,7 @@ import { until } from './support/wait.ts';
 
 type Peer = { readonly socket: Socket; readonly seen: { text: string; isEnded: boolean; error: string | undefined } };
 
-/** A client that closes nothing by itself. */
+/** Connects a client that closes nothing by itself. */
 async function connectTo({ url }: Listening): Promise<Peer> {
   const seen: Peer['seen'] = { text: '', isEnded: false, error: undefined };
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
@@ -34,15 +35,15 @@ const closings = ({ seen }: Peer) => seen.text.match(/^Connection: close\r$/gm)?
 const untilEnded = (peer: Peer) => until('the end of the connection', () => peer.seen.isEnded);
 
 let served: string[] = [];
-/** The first paths of connections that the server has closed. */
+/** The first path of each connection that the server has closed. */
 let closed: string[] = [];
-/** Requests that wait for `answerAll`. */
+/** The responses to /slow, each as a function that `answerAll` calls. */
 let waiting: (() => void)[] = [];
 const answerAll = () => {
   for (const respond of waiting.splice(0)) respond();
 };
 
-/** Answers /slow when the test says so, and anything else at once. */
+/** Responds to /slow when the test calls `answerAll`, and to everything else immediately. */
 const app: RequestListener = (req, res) => {
   served.push(req.url ?? '');
   if (/flooding|polite/.test(req.url ?? '')) req.socket.once('close', () => closed.push(req.url ?? ''));
@@ -52,9 +53,9 @@ const app: RequestListener = (req, res) => {
   res.end('ok');
 };
 
-/** A text that is larger than what the system buffers for a connection. */
+/** A body that is larger than the operating system's buffers for a connection. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
-/** Responses with LARGE that have ended. */
+/** The number of responses with LARGE that have ended. */
 let ended = 0;
 
 let listening: Listening;
@@ -68,7 +69,7 @@ afterEach(async () => {
   await listening.stop();
 });
 
-/** Begins a shutdown, and resolves when the listener is closed: from then on, responses say `Connection: close`. */
+/** Begins a shutdown. Resolves when the server has stopped listening: from then on, responses have `Connection: close`. */
 async function beginStop(options?: StopOptions): Promise<{ stopped: Promise<void> }> {
   const stopped = listening.stop(options);
   await until('the listener to be closed', async () => {
@@ -90,7 +91,7 @@ test('a client that closes its sending side after its request gets the response,
   const peer = await open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
   await until('the request', () => waiting.length === 1);
   peer.socket.end();
-  // The server reads the end of what the client sends before another connection's request.
+  // When this response has arrived, the server has read that the first client has closed its sending side.
   const other = await open(GET);
   await until('the other response', () => statuses(other).length === 1);
   answerAll();
@@ -112,14 +113,14 @@ test('a client that closes its sending side after several requests gets every re
 
 // A reset could destroy the response before the client has read it.
 test('what arrives after the last response causes no reset', async () => {
-  // On a busy machine, a try can take longer than the server reads such a connection.
+  // The server reads on for LINGER_MS only. On a busy machine, an attempt may take longer, and is repeated.
   await until('a try within that time', async () => {
     const startedAt = performance.now();
     const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     await untilEnded(peer);
     for (let i = 0; i < 2; i += 1) {
       peer.socket.write('x');
-      // A reset has the time to arrive, and the next write would report it.
+      // During this request, a reset would arrive, and the next write would report it.
       const other = await open(GET);
       await until('the other response', () => statuses(other).length === 1);
     }
@@ -130,25 +131,25 @@ test('what arrives after the last response causes no reset', async () => {
   });
 });
 
-// Attack: connections that nobody closes, until the server has no more.
+// The attack: clients never close their connections, until the server has no more to give.
 test('a connection that the server has ended is freed, even if the client never closes it', async () => {
   const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   const garbage = await open('what is this\r\n\r\n');
   await Promise.all([untilEnded(peer), untilEnded(garbage)]);
-  // Only a connection that the server has freed responds with a reset.
+  // The operating system answers with a reset only if the server has freed the connection.
   await until('both to be freed', () => {
     for (const { socket } of [peer, garbage]) if (!socket.destroyed) socket.write('x');
     return [peer, garbage].every(({ seen }) => seen.error !== undefined);
   });
 });
 
-// Attack: clients that request what is large and read none of it, until the server has no connection or memory left.
+// The attack: clients request large responses and do not read them, until the server has no connections or memory left.
 test('a connection whose client does not read its response is closed', async () => {
   await using stalling = await listen(app, { stalledSeconds: 1 });
   const peer = await connectTo(stalling);
   peer.socket.pause();
   peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-  // With the limit of 60 seconds, it would be given up at the same moment.
+  // With the default limit of 60 seconds, this connection is not closed meanwhile.
   const other = await open();
   other.socket.pause();
   other.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -185,7 +186,7 @@ describe('requests that do not arrive in time', () => {
     peer.socket.destroy();
   });
 
-  // The client may repeat a request that was refused, and it would be carried out twice.
+  // The client may repeat the refused request. If the late body were read, the request would be carried out twice.
   test('a body that arrives after the 408 is not read', async () => {
     let whole = 0;
     await using counting = await listen((req) => void req.resume().on('end', () => (whole += 1)), {
@@ -239,7 +240,8 @@ describe('during a shutdown', () => {
     expect(peer.seen.text.lastIndexOf('HTTP/1.1')).toBeLessThan(peer.seen.text.indexOf('Connection: close'));
   });
 
-  // A client must be able to repeat them elsewhere, without making anything twice. A reset could destroy the last response.
+  // A client must be able to repeat such a request on another server without creating a row twice. A reset could destroy the
+  // response before it.
   test('a request after the one with Connection: close is not processed, and resets nothing', async () => {
     const peer = await open(GET);
     await until('the first response', () => statuses(peer).length === 1);
@@ -295,7 +297,7 @@ describe('during a shutdown', () => {
     await expect(fetch(listening.url)).rejects.toThrow();
   });
 
-  // Attack: filling the memory with requests that the server does not serve.
+  // The attack: filling the memory with requests that the server does not process.
   test('a client that goes on sending requests is cut off', async () => {
     const [flooding, polite] = [await open(GET.replace('/', '/flooding')), await open(GET.replace('/', '/polite'))];
     await until('the first responses', () => [flooding, polite].every((peer) => statuses(peer).length === 1));

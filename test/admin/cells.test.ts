@@ -23,10 +23,9 @@ import { startServer } from '../support/servers/server.ts';
 const LIST = '/api/parent_programs';
 
 const cells = (list: readonly string[], ...parameters: string[]) =>
-  // The command needs no database.
   runAdminCommand('', ['cells', ...parameters], { CHARTER_CELLS: list.join(',') });
 
-/** A server that is not Charter, for the health and the metrics of a cell. */
+/** Runs the work with a server that sends these responses for the health and the metrics of a cell. */
 async function withCell<T>([health, metrics]: [Step, Step], work: (entry: string) => Promise<T>): Promise<T> {
   await using server = await startScriptedServer();
   const step: Step = (res, received) => (received.url === '/readyz' ? health : metrics)(res, received);
@@ -36,7 +35,7 @@ async function withCell<T>([health, metrics]: [Step, Step], work: (entry: string
 
 const READY = respondsWith(200);
 
-/** The metrics of a cell in the text format. */
+/** Responds with the metrics of a cell in the Prometheus text format. */
 function measures(name: string, version: string): Step {
   return (res) => res.end(`charter_cell_info{name="${name}",version="${version}"} 1\n`);
 }
@@ -163,7 +162,7 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
     expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
     const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
     expect(await readFile(map, 'utf8')).toBe(line);
-    // The cell that it has left does not claim it any more, and a key without a cell is of none.
+    // The map of the cell that the key has left does not list the key any more. A map cannot be written without CHARTER_CELL.
     await admin(...list);
     expect(await readFile(map, 'utf8')).toBe('');
     expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({

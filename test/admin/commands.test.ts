@@ -23,7 +23,7 @@ const server = await useServer();
 
 const admin = (...parameters: string[]) => runAdminCommand(server.databaseUrl, parameters);
 
-/** The command's JSON output; rejects when the command fails. */
+/** Returns the command's JSON output. Throws if the command fails. */
 async function resultOf(...parameters: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await admin('--json', ...parameters);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -237,7 +237,7 @@ describe('in the test environment', () => {
     for (const key of keys) expect(key).toMatch(/^charter_test_[0-9A-Za-z]{46}$/);
     const statuses = keys.map(async (key) => (await new Client(trial.url, key).get('/api/key')).status);
     expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
-    // The attack: a key of the other environment, which may be more widely known.
+    // The attack: a request with a key of the other environment, whose keys may be less well protected.
     const other = await createAccount(db, { role: 'administrator' });
     const live = await issue(other.email, {});
     expect(live).toMatch(/^charter_live_/);
@@ -248,7 +248,8 @@ describe('in the test environment', () => {
   });
 });
 
-// A rotation while processes run without the new key. A load balancer must learn that they cannot serve.
+// The race: the encryption key is rotated while processes run without the new key. A load balancer must learn that they cannot
+// serve.
 test('rotate-encryption-key changes the key; a server without the new one responds with 503, logs the remedy and is not ready', async () => {
   const added = randomBytes(32).toString('base64');
   const lines: string[] = [];

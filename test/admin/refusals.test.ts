@@ -8,7 +8,7 @@ import type { Ended } from '../support/processes/process.ts';
 const database = await useDatabase();
 const taken = await createTenant(database.db, 'viewer');
 
-/** The message on standard error: one or two lines, without a stack trace. */
+/** Returns the command's message on standard error: one or two lines, without a stack trace. */
 async function refusalOf(command: Promise<Ended>): Promise<string> {
   const { code, stdout, stderr } = await command;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -100,7 +100,7 @@ test('an unusable database is refused in one line without the password', async (
   expect(refusal).not.toContain(new URL(url).password);
 });
 
-// A message about another variable would let the operator correct the one that is right.
+// If the message named another variable, the operator would change the variable that is right.
 test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () => {
   const refuse = (databaseDirectUrl: string) =>
     refusalOf(runAdminCommand(database.url, ['list-organizations'], { DATABASE_DIRECT_URL: databaseDirectUrl }));

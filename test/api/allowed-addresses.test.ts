@@ -11,7 +11,7 @@ import { createTestOrganization, startServer, type TestOrganization, useServer }
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';
-/** The time of the server, so that no test lasts beyond the end of a day. */
+/** The server's time, which is fixed so that no test runs past the end of a day. */
 const NOW = new Date();
 const proxied = await useServer({ trustedProxies: ['loopback'], clock: () => NOW.getTime() });
 const direct = await startServer({ databaseUrl: proxied.databaseUrl });
@@ -19,7 +19,7 @@ afterAll(() => direct.close());
 
 const from = (forwardedFor: string) => ({ headers: { 'X-Forwarded-For': forwardedFor } });
 
-/** Sets the list of the first key of an organization, as the statement of a restriction does. */
+/** Sets the allowed addresses of all keys of the organization. */
 async function allow({ id: organizationId }: TestOrganization, addresses: string[]): Promise<void> {
   await proxied.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { allowedAddresses: addresses } });
 }
@@ -91,7 +91,7 @@ test.each([
 });
 
 test('without a trusted proxy, no header changes the address', async () => {
-  // The attack: a thief of the key guesses an allowed address and claims it.
+  // The attack: a thief of the key guesses an allowed address and sends it in a header.
   const ours = await restricted(HERE);
   const client = new Client(direct.url, ours.key);
   for (const header of [
@@ -113,7 +113,7 @@ test('without a trusted proxy, no header changes the address', async () => {
 });
 
 test('behind a trusted proxy, only the address that the proxy saw counts', async () => {
-  // The attack: a client sends the header itself, and the proxy appends the address of the client.
+  // The attack: a client sends X-Forwarded-For itself, and the proxy appends the client's address to the header.
   const { client } = await restricted(HERE);
   expect((await client.get('/api/key', from(`${HERE}, ${ELSEWHERE}`))).status).toBe(403);
   const twice = { headers: { 'X-Forwarded-For': [HERE, ELSEWHERE] } };
@@ -163,7 +163,7 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
   });
   const { key, id: organizationId } = await restricted(HERE);
   const client = new Client(limited.url, key);
-  // The requests are sent at the same time, because a busy machine may serve fewer than two a second.
+  // The requests are sent concurrently, because a busy machine may serve fewer than two per second.
   const replies = await times(12, () => client.get('/api/key', from(ELSEWHERE)));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403, 429]));
   for (const { headers, body } of replies.filter(({ status }) => status === 429)) {
@@ -174,7 +174,7 @@ test('from elsewhere, nobody uses up the limit of the key, and only the address 
     status: 200,
     headers: { ratelimit: '"key";r=499;t=1' },
   });
-  // Somebody who has found the key must not be able to cause a notice that its holder sends too many requests.
+  // The attack: somebody who has found the key sends so many requests that its holder gets a notice about the limit.
   await limited.keyUses.flush();
   const uses = await proxied.db.prisma.keyUse.findMany({ where: { organizationId, period: 'hour' } });
   expect(uses.map((use) => [use.refused > 0n, use.limited])).toEqual([[true, 0n]]);
@@ -194,7 +194,7 @@ describe('the networks from which a key was used', () => {
       await send(address);
     const seen = { [HERE]: today, [ELSEWHERE]: today, '2001:db8:7:9::/64': today };
     expect(await networksOf(ours)).toEqual(seen);
-    // The networks of later writes are added.
+    // A later write adds its networks and keeps the earlier ones.
     await send('192.0.2.1');
     await proxied.keyUses.flush();
     await send(HERE);

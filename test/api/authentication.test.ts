@@ -30,7 +30,7 @@ test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer   '])('accepts the sc
   expect((await getKeyWith(`${scheme} ${ours.key}`)).status).toBe(200);
 });
 
-// Attack: a proxy checks one of two headers, and the server obeys the other.
+// The attack: a proxy checks one of two headers, and the server obeys the other.
 test('401 for two Authorization headers, one valid and one not in either order, or both valid', async () => {
   const good = `Bearer ${ours.key}`;
   const bad = `Bearer ${mintKey('live').key}`;
@@ -47,7 +47,8 @@ test('401 for two Authorization headers, one valid and one not in either order, 
   }
 });
 
-// Attack: a proxy sends the requests of several clients over one connection, and one of them uses the key of another.
+// The attack: a proxy sends the requests of several clients over one connection, and one client is served with the key of
+// another.
 test('judges each request of a connection by its own key', async () => {
   const theirs = await createTestOrganization(server);
   const [good, other] = [`Authorization: Bearer ${ours.key}`, `Authorization: Bearer ${theirs.key}`];
@@ -73,7 +74,7 @@ test('judges each request of a connection by its own key', async () => {
   ]);
 });
 
-// Attack: a key in the URL, which logs and browser histories record (RFC 6750 section 2.3), or in a form field.
+// The attack: reading keys in logs and browser histories, which record URLs (RFC 6750 section 2.3).
 test('401 for a key in the query', async () => {
   const response = await server.anonymous.get(`/api/key?access_token=${ours.key}`);
   expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="charter"' } });
@@ -102,7 +103,7 @@ test.each<[string, (key: string) => string, string]>([
   expect(text).not.toContain(ours.key.slice(13, 17));
 });
 
-// Attack: NUL bytes that end a string in C, or a header that fills memory.
+// The attack: a NUL byte, which ends a string in C, or a header so large that it fills the memory.
 test('400 as the contract defines it, for NUL in the header', async () => {
   const response = parseRaw(
     await exchangeRaw(server.url, rawRequest('GET /api/key', [`Authorization: Bearer ${ours.key}\0`])),
@@ -120,7 +121,7 @@ test('401 for a key of 12,000 characters, and 400 for headers above the size lim
   expect(parseRaw(received).status).toBe(400);
 });
 
-// Attack: inferring from the wording of the response whether a path exists.
+// The attack: inferring from the wording of the response whether a path exists.
 test('every path of the contract returns the same message for a missing key', async () => {
   const [first, ...others] = await Promise.all(
     ['/api/key', '/api/parent_programs', `/api/parent_programs/${crypto.randomUUID()}`].map((url) =>

@@ -45,7 +45,7 @@ describe('an atomic batch', () => {
         { action: 'create', body: { name: 'x' } },
         { action: 'update', id: rows[0].id, body: { name: 'a 2' } },
         changeOf(rows),
-        // The second change of a row, before which the first one has been written.
+        // This is the second change of the row, so the first change must be written before it.
         { action: 'update', id: rows[0].id, body: { name: 'a 3' } },
       ],
       { atomic: true },
@@ -67,7 +67,7 @@ describe('an atomic batch', () => {
     ];
     const response = await sendBatch(client, changes, { atomic: true });
     expect(response.status).toBe(409);
-    // The row of the first change is not named, because it is not created either.
+    // changes.0 has no error of its own, although it is not made either.
     const taken =
       'The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.';
     expect(response.body).toEqual({
@@ -84,7 +84,7 @@ describe('an atomic batch', () => {
   test('names no row that it has created and will not keep', async () => {
     const { client } = await createTestOrganization(server);
     const upsert = (name: string) => ({ action: 'upsert', external_id: 'new', body: { name } });
-    // The second change of the row, before which the first one has been written.
+    // The second upsert updates the row that the first one creates, so the creation must be written before it.
     const changes = [upsert('x'), upsert('y'), { action: 'create', body: { name: 'z', external_id: 'new' } }];
     const { status, body } = await sendBatch(client, changes, { atomic: true });
     expect([status, body.message]).toEqual([
@@ -111,7 +111,7 @@ describe('with an Idempotency-Key', () => {
     expect(await listPrograms(client)).toHaveLength(1);
   });
 
-  // The attack: a batch is repeated after an upgrade that adds a field, which its kept response lacks.
+  // The risk: a batch is repeated after an upgrade that added a field, which the stored response lacks.
   test('a kept response that is older than a field shows the default of the field', async () => {
     const { client, id } = await createTestOrganization(server);
     const first = await sendBatch(client, CREATIONS, {}, 'k');

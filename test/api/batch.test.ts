@@ -19,7 +19,7 @@ import { readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
 
-/** Sends the request that makes only this change. */
+/** Sends the change as a single request. */
 function single(client: Client, change: Change): Promise<Reply> {
   const { action, id = '', external_id: externalId = '', if_match: ifMatch, if_none_match: ifNoneMatch, body } = change;
   const headers = { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch };
@@ -35,13 +35,13 @@ function single(client: Client, change: Change): Promise<Reply> {
   }
 }
 
-/** The response to a single request, as a result of a batch. */
+/** Returns the response to a single request in the form of a batch result. */
 function resultOf({ status, headers, body = null }: Reply): Result {
   const isMade = status < 300;
   return { status, etag: headers['etag'] ?? null, body: isMade ? body : null, exception: isMade ? null : body };
 }
 
-/** The value without ids, times and entity tags, which two organizations do not share. Equal ids stay equal. */
+/** Replaces what differs between two organizations: ids, times and entity tags. Equal ids stay equal. */
 function comparable(value: unknown): unknown {
   const ids: string[] = [];
   const text = JSON.stringify(value, (name, member) =>
@@ -54,7 +54,6 @@ function comparable(value: unknown): unknown {
   return JSON.parse(numbered);
 }
 
-/** The events in their order, each with what happened to which row. */
 const storyOf = (events: readonly BatchEvent[]) => events.map(({ type, data }) => `${type} ${data.name}`);
 
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`entry ${i}`, 'x']));
@@ -299,7 +298,7 @@ test('a hundred creations are a hundred events, in the order of the changes, and
   );
 });
 
-// The attack: each batch locks its rows in the order of its changes, so the first waits for the second and the second for the first.
+// The race: if each batch locked its rows in the order of its changes, two batches could wait for each other (a deadlock).
 test('batches that change the same rows in different orders do not wait for each other in a circle', async () => {
   const { client } = await createTestOrganization(server);
   const rows = Array.from({ length: 20 }, (_, i) => `e-${i}`);
@@ -318,6 +317,6 @@ test('batches that change the same rows in different orders do not wait for each
     }
   }
   const names = (await listPrograms(client)).map(({ name }: { name: string }) => name);
-  // Each batch is made as a whole.
+  // All rows have the name from the batch that was made last.
   expect(new Set(names).size).toBe(1);
 });

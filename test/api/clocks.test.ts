@@ -1,5 +1,5 @@
-// Clocks that are set back. The clock of the server is an option of the test. That of PostgreSQL is ahead where the version of an
-// organization is, because a version is never less than the time of a change.
+// What happens when clocks are set back. The server's clock is an option of the test. An organization's version stands for
+// PostgreSQL's clock, because a version is never less than the time of a change.
 import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listKeys } from '../../src/service/keys/list-keys.ts';
@@ -11,7 +11,7 @@ import { readFeed } from '../support/traffic/feed.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';
-/** Every change that ends a key takes this lock. */
+/** The lock that every change that ends a key takes. */
 const LOCK = 'select from organizations where id = $1 for no key update';
 
 const clock = { aheadMs: 0 };
@@ -20,7 +20,7 @@ beforeEach(() => {
   clock.aheadMs = 0;
 });
 
-/** An organization with a key that expires at that time from now. */
+/** Creates an organization whose key expires in `inMs` milliseconds. */
 async function organizationWithExpiry(inMs: number): Promise<TestOrganization & { keyId: string }> {
   const organization = await createTestOrganization(server);
   const { id: keyId } = (await organization.client.get('/api/key')).body;
@@ -32,12 +32,12 @@ async function setExpiry({ id: organizationId }: TestOrganization, expiresAt: Da
   await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { expiresAt } });
 }
 
-/** Runs the work in the transaction of an operator. */
+/** Moves the expiry of the key in the operator's transaction. */
 async function moveExpiry(operator: PoolClient, { keyId }: { keyId: string }, inMs: number): Promise<void> {
   await operator.query('update api_keys set expires_at = $2 where id = $1', [keyId, new Date(Date.now() + inMs)]);
 }
 
-/** The outcome of a request that waits while an operator moves the expiry. */
+/** Sends a request that waits for a lock while an operator moves the key's expiry, and returns the response. */
 async function sendWhileExpiryMoves(
   organization: TestOrganization & { keyId: string },
   { inMs, send }: { inMs: number; send: () => ReturnType<TestOrganization['client']['get']> },
@@ -57,7 +57,7 @@ async function statusesOf({ client }: TestOrganization) {
   return { read: read.status, write: write.status };
 }
 
-// The attack: an expired key, after the clock of a server was too far ahead and is corrected, or on another server.
+// The attack: use of an expired key on another server, or after the server's clock, which was too far ahead, was corrected.
 test('a key that was refused as expired stays expired after the clock was set back', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   const other = await organizationWithExpiry(5 * MINUTE_MS);
@@ -68,7 +68,7 @@ test('a key that was refused as expired stays expired after the clock was set ba
   clock.aheadMs = 0;
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
   expect((await organization.client.get(LIST)).body.message).toMatch(/^This API key expired at 20/);
-  // No request was refused because of the expiry of the other key.
+  // Its key was never refused as expired.
   expect(await statusesOf(other)).toEqual({ read: 200, write: 201 });
 });
 
@@ -94,7 +94,7 @@ test('the dashboard shows such a key as expired, and does not rotate it', async 
   });
 });
 
-// The attack: PostgreSQL's clock, which judges writes, is ahead of that of the server, which judges the rest.
+// The race: PostgreSQL's clock judges writes, the server's clock judges everything else, and PostgreSQL's clock is ahead.
 test('a key whose write was refused as expired cannot read either', async () => {
   const organization = await organizationWithExpiry(-MINUTE_MS);
   clock.aheadMs = -10 * MINUTE_MS;
@@ -104,7 +104,7 @@ test('a key whose write was refused as expired cannot read either', async () => 
   expect((await organization.client.get(LIST)).status).toBe(200);
 });
 
-// The race: the write has begun, and another request with the key is refused.
+// The race: a write has begun and waits while another request with the same key is refused.
 test('a write that waits while its key is refused as expired is refused as well', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   const { id: organizationId, client, keyId } = organization;
@@ -122,7 +122,7 @@ test('a write that waits while its key is refused as expired is refused as well'
   });
 });
 
-// The race: an operator sets a later expiry after the key was judged, and before the refusal is recorded.
+// The race: an operator sets a later expiry after the key was judged and before the refusal is recorded.
 test('a refusal does not end a key whose expiry an operator has moved since', async () => {
   const organization = await organizationWithExpiry(-MINUTE_MS);
   const send = () => organization.client.get(LIST);
@@ -131,7 +131,7 @@ test('a refusal does not end a key whose expiry an operator has moved since', as
   expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
 });
 
-// The race: an operator sets an earlier expiry after the key was accepted, and before PostgreSQL judges its write.
+// The race: an operator sets an earlier expiry after the key was accepted and before PostgreSQL judges its write.
 test('a key whose write was refused for an earlier expiry cannot read either', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   clock.aheadMs = -10 * MINUTE_MS;
@@ -141,7 +141,8 @@ test('a key whose write was refused for an earlier expiry cannot read either', a
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
 });
 
-// The race: an operator sets a later expiry, and a request is refused for it while the refusal for the earlier one waits.
+// The race: while a refusal for the old expiry waits to be recorded, an operator sets a later expiry, for which a request is
+// refused.
 test('a refusal for a moved expiry is recorded beside that for the earlier one', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   clock.aheadMs = 10 * MINUTE_MS;
@@ -173,7 +174,7 @@ test('an operator can give such a key a later expiry', async () => {
   expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
 });
 
-/** Raises the version as a change does while PostgreSQL's clock is ahead. */
+/** Sets the version as a change does while PostgreSQL's clock is `byMs` milliseconds ahead. */
 async function moveVersionAhead({ id }: TestOrganization, byMs: number): Promise<void> {
   await server.db.pool.query('alter table organizations disable trigger organizations_version');
   const version = BigInt(Date.now() + byMs) * 1000n;
@@ -181,7 +182,7 @@ async function moveVersionAhead({ id }: TestOrganization, byMs: number): Promise
   await server.db.pool.query('alter table organizations enable always trigger organizations_version');
 }
 
-// The attack: a client that lists what changed since its last list, after PostgreSQL's clock was set back by ten minutes.
+// The risk: a client lists what has changed since its last list, after PostgreSQL's clock was set back by ten minutes.
 test('updated_since finds the changes after the clock of PostgreSQL was set back', async () => {
   const { client, ...organization } = await createTestOrganization(server);
   const { body: first } = await client.post(LIST, { name: 'First' });

@@ -17,7 +17,8 @@ test.each([undefined, TAG, '*', `"x", W/"y" ,${TAG}`])('If-Match: %s is met', (h
   expect(() => judge(header)).not.toThrow();
 });
 
-// Behind a proxy that weakens or extends tags, "has changed" would be false, and reading it again would not end.
+// If a proxy weakens or extends entity tags, the row has not changed, and a client that reads it again gets the same tag for
+// ever.
 test.each([
   ...['"stale"', '"x", "y"', '""'].map((header) => [header, /^It has changed\.$/] as const),
   ...[`W/${TAG}`, `"x", W/${TAG}`, 'W/"stale"', '"stale", W/"other"'].map(
@@ -86,7 +87,6 @@ test('412 takes precedence over 409', async () => {
   expect(response.status).toBe(412);
 });
 
-// The race: twenty clients read the same version, and each writes as if that version were still current.
 test('of twenty concurrent updates with one ETag, one succeeds and nineteen get 412', async () => {
   const { client, url, tag } = await created();
   const responses = await Promise.all(
@@ -110,7 +110,7 @@ test('of concurrent updates and deletes with one ETag, exactly one succeeds', as
   expect([404, 412]).toEqual(expect.arrayContaining(others));
 });
 
-// The race: two clients read the same metadata, each adds an entry and writes everything back.
+// The race: two clients read the same metadata, and each adds an entry and writes all entries back.
 test('twenty concurrent updates without If-Match that each add a metadata entry keep all twenty', async () => {
   const { client, url } = await created();
   const responses = await Promise.all(
@@ -121,7 +121,7 @@ test('twenty concurrent updates without If-Match that each add a metadata entry 
   expect(Object.keys((await client.get(url)).body.metadata)).toHaveLength(20);
 });
 
-/** An organization with one program, and the paths that support conditional requests. */
+/** Creates an organization with one program, and returns the paths that support conditional requests. */
 async function addresses() {
   const ours = await createTestOrganization(server);
   const id = await createProgram(ours);

@@ -70,7 +70,7 @@ test('the entries of metadata are in the order of the lengths of their keys, the
   );
 });
 
-// Attack: names that are special in JavaScript, to change the server's objects or to lose data.
+// The attack: names that are special in JavaScript change the server's objects or get lost.
 test('metadata keys are stored as sent, regardless of the keys in earlier requests', async () => {
   // A V8 bug: JSON.parse read "\n" as the key "\\" that it had seen at the same place in another request.
   const { client } = await createTestOrganization(server);
@@ -109,7 +109,7 @@ test('metadata stores __proto__, constructor and toString like any other key', a
   );
 });
 
-// Attack: objects that imitate the database layer's own markers, to store or run something else.
+// The attack: objects that imitate the database layer's own markers make it store or run something else.
 test.each([
   { $type: 'Raw', value: 'now()' },
   { $type: 'Json', value: '{"a":1}' },
@@ -130,7 +130,7 @@ test.each([
 
 test('409 for an external_id already in use, naming it and the program that has it; nothing is created', async () => {
   const { client } = await createTestOrganization(server);
-  // Attack: learning the id of another organization's program by its external_id.
+  // The attack: learning the id of another organization's program by its external_id.
   const theirs = await createTestOrganization(server);
   await theirs.client.post(LIST, { name: 'Theirs', external_id: 'sis-1' });
   const { body: first } = await client.post(LIST, { name: 'First', external_id: 'sis-1' });

@@ -27,7 +27,7 @@ async function create({ client }: TestOrganization, body: object = { name: 'Nord
   return program;
 }
 
-/** The key that signs the cursors of the organization. */
+/** Returns the key that signs the organization's cursors. */
 async function cursorKeyIn({ id }: TestOrganization): Promise<string> {
   const { cursorKey } = await server.db.prisma.organization.findUniqueOrThrow({ where: { id } });
   return server.db.keyring.decrypt(Buffer.from(cursorKey), placeOfCursorKey(id)).toString('hex');
@@ -54,7 +54,7 @@ test('each change is an event with the whole program, and a deletion has it as i
   expect(new Set(idsOf(events)).size).toBe(3);
 });
 
-// The attack: after an upgrade that adds a field, the kept events break the contract, and RESPONSE_CHECK=enforce sends 500.
+// The risk: after an upgrade that adds a field, stored events lack it. With RESPONSE_CHECK=enforce, the feed would send 500.
 test('an event that is older than a field is shown with the default of the field', async () => {
   const ours = await createTestOrganization(server);
   const metadata = { external_id: 'x', ',"external_id":': ',"external_id":' };
@@ -68,7 +68,7 @@ test('an event that is older than a field is shown with the default of the field
   expect((await ours.client.get(`/api/events/${events[0]?.id}`)).body).toEqual(events[0]);
 });
 
-// With one resource, a key that may not read it gets 403 already. The trial of `npm run new-resource` runs this with several.
+// With only one resource, a key that may not read it already gets 403. The trial of `npm run new-resource` tests several.
 test.each(Object.entries(EVENT_TABLES))(
   'a key that may read one resource only gets the events of a %s only',
   async (own, { name }) => {
@@ -189,7 +189,7 @@ test('no page has an event before a since in the future', async () => {
   }
 });
 
-// The attack: an event that no filter matches is deleted, or a filter moves the cursor over an event that it matches.
+// The risk: the last event that a filter matches is deleted, or the cursor of a filter passes an event that the filter matches.
 test('the last cursor of a filtered feed misses no later event', async () => {
   const ours = await createTestOrganization(server);
   const query = 'type=parent_program.deleted';
@@ -201,7 +201,7 @@ test('the last cursor of a filtered feed misses no later event', async () => {
   expect(typesOf((await readFeed(ours.client, { query, cursor })).events)).toEqual(['deleted']);
 });
 
-// The attack: a reader stores only the cursor, as the feed says, and is refused later because its first request had a `since`.
+// A reader may store only the cursor, as the feed's documentation says, and omit the `since` of its first request.
 test('a cursor goes on without since, or with another one', async () => {
   const ours = await createTestOrganization(server);
   for (let i = 0; i < 3; i += 1) await create(ours);
@@ -247,7 +247,6 @@ test('a cursor is refused with another type or in another list, and the 422 says
       feedUrl(created.cursor, 'type=parent_program.deleted'),
       'Send it with type=parent_program.created, or start again',
     ],
-    // The feed has no order to choose.
     [feedUrl(programs), 'is not a cursor of this list. Send next_cursor unchanged with the same type, or start again'],
     [`${LIST}?cursor=${cursor}`, 'Send next_cursor unchanged with the same sort and filters, or start again'],
   ];
@@ -263,7 +262,7 @@ test('a cursor is refused with another type or in another list, and the 422 says
 
 const DAYS = 30;
 
-/** Deletes expired events as housekeeping does, so many days from now. */
+/** Deletes expired events as housekeeping will do in so many days. */
 function keepHouse(days: number): Promise<void> {
   const now = new Date(Date.now() + days * DAY_MS);
   return deleteExpired(server.db, SILENT, { now, retention: { eventDays: DAYS } });
@@ -296,8 +295,8 @@ test(`events are deleted after ${DAYS} days, many at a time, and the feed begins
   expect((await readFeed(ours.client)).events.map(({ data }) => data.id)).toEqual([id]);
 });
 
-// The attack: an integration that was down for longer than events are kept goes on from its cursor, and never learns of the
-// changes between.
+// The risk: an integration was down for longer than events are kept. If its cursor still worked, it would never learn of the
+// deleted events.
 test('a cursor or a since before a deleted event is refused with the remedy; every other one goes on working', async () => {
   const ours = await createTestOrganization(server);
   for (let i = 0; i < 3; i += 1) await create(ours);
@@ -309,7 +308,7 @@ test('a cursor or a since before a deleted event is refused with the remedy; eve
   expect(await refusalOf(ours, feedUrl(first.page.next_cursor))).toEqual(tooOld('cursor'));
   expect(await refusalOf(ours, `/api/events?since=${sinceLast}`)).toEqual(tooOld('since'));
   expect((await ours.client.get(`/api/events/${first.data[0].id}`)).status).toBe(404);
-  // The reader had every event that is deleted, however long ago.
+  // The reader had read every event that is deleted, so its cursor stays valid.
   expect((await readFeed(ours.client, { cursor: last.cursor })).events).toEqual([]);
   const { id } = await create(ours);
   const sinceThen = `since=${since(last.events.at(-1)?.timestamp, 1)}`;
@@ -326,7 +325,7 @@ test('a cursor goes on working after its since has expired', async () => {
   expect((await readFeed(ours.client, { query, cursor })).events).toEqual([]);
 });
 
-// The changes before the migration that began the feed have no events.
+// Changes before the migration that introduced the feed have no events.
 test('an organization that is older than the feed is told so, and its cursors work', async () => {
   const ours = await createTestOrganization(server);
   const before = new Date(Date.now() - DAY_MS).toISOString();

@@ -8,7 +8,7 @@ const ours = await createTestOrganization(server);
 
 const LIST = '/api/parent_programs';
 
-/** Checks the response against the contract's list operation, however the target is written. */
+/** Sends the request and checks the response against the contract's list operation, whatever the form of the request target. */
 async function send(line: string, headers: readonly string[] = [], body = '') {
   const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
   return parseRaw(await exchangeRaw(server.url, text));
@@ -32,7 +32,7 @@ test.each([
   expectShown(response);
 });
 
-// The start page. A client that does not ask for HTML is sent to the links of the API (RFC 9727).
+// GET / redirects a client that does not ask for HTML to the links of the API (RFC 9727).
 test.each(['/', 'http://charter.test', 'http://charter.test?x'])('the catalog for GET %s', async (target) => {
   const received = await exchangeRaw(server.url, rawRequest(`GET ${target}`));
   expect(received).toMatch(/^HTTP\/1\.1 303 .*\r\nLocation: \/\.well-known\/api-catalog\r\n/s);
@@ -129,7 +129,7 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 
   },
 );
 
-// The attack: a URL for which a search starts again at each of its characters, so that few requests keep the server busy.
+// The attack: a URL that a pattern searches again from each character, so that few requests keep the server busy.
 test.each<[string, number, (size: number) => string]>([
   ['thousands of slashes', 404, (size) => `/api${'/'.repeat(2 * size)}x`],
   ['one parameter thousands of times', 422, (size) => `${LIST}?${'a&'.repeat(size)}`],

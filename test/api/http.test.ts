@@ -17,7 +17,7 @@ const ours = await createTestOrganization(server);
 
 const LIST = '/api/parent_programs';
 
-/** Sends raw HTTP; `expectShown` checks the response against the contract's list operation. */
+/** Sends raw HTTP and checks the response against the contract's list operation. */
 async function send(line: string, headers: readonly string[] = [], body = '') {
   const text = rawRequest(line, [`Authorization: Bearer ${ours.key}`, ...headers], body);
   return parseRaw(await exchangeRaw(server.url, text));
@@ -44,12 +44,12 @@ test.each([
     'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
   ],
   ['a negative Content-Length', 'POST /api/parent_programs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}'],
-  // Attack: request smuggling. A proxy obeys one of the two headers and the server the other.
+  // The attack: request smuggling. A proxy obeys one of the two headers and the server the other.
   [
     'both Content-Length and Transfer-Encoding',
     'POST /api/key HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  // Attack: a proxy routes by one of them and a server answers for the other (RFC 9112 section 3.2).
+  // The attack: a proxy routes by one Host header and the server answers for the other (RFC 9112 section 3.2).
   ['two Host headers', 'GET /api/key HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
   ['no Host header in HTTP/1.1', 'GET /api/key HTTP/1.1\r\n\r\n'],
   ['a Host that is no host', 'GET /api/key HTTP/1.1\r\nHost: x/y@z\r\n\r\n'],
@@ -96,14 +96,14 @@ test("414 for a request target that exceeds the parser's own limit", async () =>
   expectShown(response, { url: '/api/key' });
 });
 
-// The bug: headers that arrived in a later packet than the URL got a 414, as if the URL were too long.
+// The bug: headers that arrived in a later packet than the URL got 414, as if the URL were too long.
 test('400 for headers that are too large, even if they arrive in several packets', async () => {
   const socket = openSocket();
   let text = '';
   socket.on('data', (chunk) => (text += chunk.toString()));
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.write(`GET /api/key HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(8000)}`);
-  // A response on another connection: the server has read the first packet by then.
+  // When this response has arrived on another connection, the server has read the first packet.
   await exchangeRaw(server.url, rawRequest('GET /livez'));
   socket.write('x'.repeat(30_000));
   await ended;
@@ -114,8 +114,8 @@ test('400 for headers that are too large, even if they arrive in several packets
   expectShown(response, { url: '/api/key' });
 });
 
-// Attack on another client through a proxy that shares the connection: if the 400 is written first, the proxy takes it
-// for the response to the earlier, valid request, which has been carried out.
+// The attack: a client sends a valid request and garbage through a proxy that shares the connection. If the 400 is written first,
+// the proxy takes it for the response to the valid request, which has been carried out.
 test('a valid request gets its response before the 400 for the garbage that follows it', async () => {
   const body = JSON.stringify({ name: 'Pipelined' });
   const headers = [
@@ -131,7 +131,7 @@ test('a valid request gets its response before the 400 for the garbage that foll
   expectShown(parseRaw(received.slice(received.lastIndexOf('HTTP/1.1 400'))));
 });
 
-// Attack: request smuggling. A proxy that knows gzip as a transfer coding sees another body.
+// The attack: request smuggling. A proxy that supports gzip as a transfer coding sees another body than the server.
 test('501 for a transfer coding other than chunked, and nothing is created', async () => {
   const name = 'Compressed transfer';
   const chunk = JSON.stringify({ name });
@@ -181,7 +181,7 @@ test('the server declines an Upgrade request', async () => {
   expect(parseRaw(await exchangeRaw(server.url, text)).status).toBe(200);
 });
 
-// Attack: clients that disconnect, so that the server leaks database connections or memory.
+// The attack: clients disconnect, so that the server leaks database connections or memory.
 test('the server stays healthy after fifty clients disconnect in the middle of a body', async () => {
   const text = rawRequest(
     `POST ${LIST}`,
@@ -200,7 +200,7 @@ test('the server stays healthy after fifty clients disconnect in the middle of a
   await until('no statement to wait for a connection', () => server.db.pool.waitingCount === 0);
 });
 
-// The bug: the end of the connection was logged as a bug of the server, with a stack.
+// The bug: the disconnection was logged as an error of the server, with a stack trace.
 test('a client that disconnects in the middle of a body, while its key is looked up, is no error', async () => {
   const { key } = await createTestOrganization(server);
   const before = logged.length;
@@ -213,13 +213,13 @@ test('a client that disconnects in the middle of a body, while its key is looked
     socket.write(rawRequest(`POST ${LIST}`, headers, '{"name":"Half'));
     await untilWaiting(server.db.pool, 1);
     socket.destroy();
-    // A later connection: the server has noticed by then that the first one is closed.
+    // When this response has arrived, the server knows that the first connection is closed.
     await exchangeRaw(server.url, rawRequest('GET /livez'));
   } finally {
     await blocker.query('rollback');
     blocker.release();
   }
-  // The look-up of this key follows that of the first one.
+  // When the key of this request has been looked up, the key of the first one has been, too.
   const { client } = await createTestOrganization(server);
   expect((await client.get('/api/key')).status).toBe(200);
   const lines = logged.slice(before).map((line) => JSON.parse(line));
@@ -227,7 +227,6 @@ test('a client that disconnects in the middle of a body, while its key is looked
   expect(lines.filter(({ level }) => level >= 50)).toEqual([]);
 });
 
-// A client that closes its sending side can still read the response.
 test.each([
   ['the body', 'body', ['Content-Type: application/json', 'Content-Length: 100'], '{"name": "Nor'],
   ['a chunked body', 'body', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '64\r\n{"name": "Nor'],
@@ -252,9 +251,9 @@ test('the connection serves the next request after a refused body', async () => 
   expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['413', '200']);
 });
 
-// Clients that send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
+// Pipelining: clients send the next request before the previous response has arrived (RFC 9112 section 9.3.2).
 
-// Attack: filling memory over one connection that always has a pending response.
+// The attack: filling the memory over one connection that always has a pending response.
 test('the server frees a sent response even if the next request arrived before it', async () => {
   const responses: WeakRef<ServerResponse>[] = [];
   let awaited: ServerResponse | undefined;
@@ -273,13 +272,13 @@ test('the server frees a sent response even if the next request arrived before i
       return responses.filter((response) => response.deref() !== undefined).length < 10;
     });
   } finally {
-    // After a FIN, the server would wait for a half-closed client.
+    // After a mere FIN, the server would keep the half-closed connection open.
     socket.resetAndDestroy();
     await listening.stop();
   }
 });
 
-// The attack: one connection with as much work as a thousand others.
+// The attack: one connection makes as much work as a thousand others.
 test('four requests of a connection are processed at the same time, in order, and it is not read meanwhile', async () => {
   const total = 2000;
   const requestBytes = 10_000;
@@ -304,22 +303,22 @@ test('four requests of a connection are processed at the same time, in order, an
     begun += 1;
     pending.push(res);
     mostPending = Math.max(mostPending, pending.length);
-    // The latest request is answered first, and the responses are still sent in order.
+    // The latest request is answered first. The server must nevertheless send the responses in order.
     if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
   });
   await using flooding = await flood(listening.url, { connections: 1, requests: total, text });
   await until('the first requests', () => begun === 4);
-  // These requests give the server enough turns of the event loop to read everything.
+  // During these requests, the event loop turns often enough for the server to read everything that it is willing to read.
   for (let i = 0; i < 500; i += 1) await exchangeRaw(listening.url, keptRequest('GET /other', ['Connection: close']));
   isAnswering = true;
   for (const res of pending.splice(0)) res.end('x');
   await until('all responses', () => flooding.statuses.get(200) === total);
   expect(mostPending).toBe(4);
-  // Node reads at most 64 KiB at a time.
+  // The limit allows for reads that are under way: Node reads at most 64 KiB at a time.
   expect(mostAheadBytes).toBeLessThan(1_000_000);
 });
 
-// The server learns of the close with the next response: it does not read the connection meanwhile.
+// The server notices the close only when it sends the next response, because it does not read the connection meanwhile.
 test('the waiting requests of a closed connection are not processed', async () => {
   const begun: ServerResponse[] = [];
   let isAnswering = false;
@@ -331,7 +330,7 @@ test('the waiting requests of a closed connection are not processed', async () =
   await until('the first requests', () => begun.length === 4);
   await flooding.stop();
   isAnswering = true;
-  // A later connection: the reset of the first one has arrived by then, also on a busy machine.
+  // When this response has arrived, so has the reset of the first connection, even on a busy machine.
   await exchangeRaw(listening.url, keptRequest('GET /', ['Connection: close']));
   for (const res of begun) res.end('x');
   await listening.stop();

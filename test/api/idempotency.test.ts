@@ -12,7 +12,7 @@ function create(client: Client, body: unknown = BODY, key: string | string[] = '
   return client.post(LIST, body, { headers: { 'Idempotency-Key': key } });
 }
 
-/** The response as a client sees it, without the request's id and time. */
+/** Returns the response without what differs between two equal requests: its id, its time and the rate limit. */
 function shown({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }
@@ -29,7 +29,7 @@ test('the same key with the same body gets the first response again, byte for by
   expect(await countOf(client)).toBe(1);
 });
 
-// The attack: a client repeats a creation during an upgrade, when servers of both versions respond.
+// The risk: a client repeats a creation during an upgrade, while servers of both versions respond.
 test('what is kept of a creation is the same in servers of the previous version', async () => {
   const { id: organizationId, client } = await createTestOrganization(server);
   const { body } = await create(client);
@@ -182,7 +182,8 @@ test.each([
   expect(await countOf(client)).toBe(0);
 });
 
-// The attack: idempotency keys are stored in clear, and unknown names are repeated in responses, which end up in logs.
+// The attack: reading API keys in the table of idempotency keys, which are stored in clear, or in logs of responses, which
+// repeat unknown names.
 test('an API key in the wrong place is neither stored nor repeated', async () => {
   const { id, key, client } = await createTestOrganization(server);
   const asIdempotencyKey = await create(client, BODY, `retry-${key}`);

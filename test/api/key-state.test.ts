@@ -10,7 +10,7 @@ const REPLACE = 'Create another key in the dashboard, or ask an administrator fo
 
 const server = await useServer();
 
-/** Compares the whole body, so that no additional detail passes unnoticed. */
+/** Compares the whole body, so that no further detail about the key is revealed. */
 async function expectRefused(client: Client, message: string) {
   const response = await client.get('/api/key');
   expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });
@@ -20,7 +20,7 @@ async function expectRefused(client: Client, message: string) {
 
 const AT = new Date('2026-11-02T09:30:12.418Z');
 
-// Attack: using a leaked key after it was revoked, or the old key after a rotation.
+// The attack: using a leaked key after its revocation, or the old key after a rotation.
 test.each([
   ['expired', { expiresAt: AT }, `This API key expired at ${AT.toISOString()}. ${REPLACE}`],
   ['revoked', { revokedAt: AT }, `This API key was revoked at ${AT.toISOString()}. ${REPLACE}`],
@@ -46,7 +46,7 @@ test('a suspended organization gets 403 until it is resumed', async () => {
   expect((await client.get('/api/key')).status).toBe(200);
 });
 
-// Attack: a revoked key that reveals whether its organization is suspended.
+// The attack: learning with a revoked key whether its organization is suspended.
 test('a revoked key of a suspended organization gets 401', async () => {
   const { id, client } = await createTestOrganization(server);
   const { body } = await client.get('/api/key');
@@ -55,7 +55,7 @@ test('a revoked key of a suspended organization gets 401', async () => {
   expect((await client.get('/api/key')).status).toBe(401);
 });
 
-// Attack: a demoted user who still writes with a key created before the demotion.
+// The attack: a demoted user writes with a key that was created before the demotion.
 test('a lowered role removes the permission from its keys at the next request', async () => {
   const { id, client } = await createTestOrganization(server, { role: 'member' });
   expect((await client.post('/api/parent_programs', { name: 'Before' })).status).toBe(201);

@@ -11,10 +11,10 @@ import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import { createTestOrganization, startServer, type TestOrganization, useServer } from '../support/servers/server.ts';
 
 const LIST = '/api/parent_programs';
-/** The time is a minute before the end of an hour, on a Monday. */
+/** The server's time: one minute before the end of an hour, on a Monday. */
 const NOW = Date.parse('2026-05-04T12:59:00.000Z');
 const HOUR_MS = 3_600_000;
-/** Requests of an organization that run at the same time while it is alone. */
+/** How many requests of an organization run concurrently while no other organization sends any. */
 const MOST_AT_ONCE = 5;
 
 let time = NOW;
@@ -38,7 +38,7 @@ beforeEach(() => {
 
 type Counted = { period: string; startsAt: string; successful: number; refused: number; failed: number };
 
-/** What the database counts for the organization, after a write of every use. */
+/** Returns the organization's counts in the database, after all pending counts have been written. */
 async function counted({ id }: TestOrganization): Promise<Counted[]> {
   await server.keyUses.flush();
   const rows = await server.db.prisma.keyUse.findMany({
@@ -54,7 +54,7 @@ async function counted({ id }: TestOrganization): Promise<Counted[]> {
   }));
 }
 
-/** The counts of one hour, which are those of its day, too. */
+/** Returns these counts for one hour and for its day. */
 function once(counts: { successful?: number; refused?: number; failed?: number }): Counted[] {
   const all = { successful: 0, refused: 0, failed: 0, ...counts };
   return [
@@ -114,7 +114,7 @@ test('an expired key counts its refused requests, though it is no refused use of
 });
 
 test('a request without a known key, and one to an unknown path, count for no key', async () => {
-  // The attack: rows for made-up keys fill the table.
+  // The attack: requests with made-up keys fill the table.
   const ours = await createTestOrganization(server);
   const before = await server.db.prisma.keyUse.count();
   for (const key of [mintKey('live').key, `${ours.key.slice(0, -1)}_`, undefined])
@@ -135,7 +135,8 @@ test('a request whose client gives up while it waits is no failure of the server
     const givesUp = new AbortController();
     const headers = { Authorization: `Bearer ${key}` };
     const abandoned = fetch(`${server.url}${LIST}?search=abandoned`, { headers, signal: givesUp.signal });
-    // Each request is another turn of the queue: the first ones arrive after the request, and the last ones after its end.
+    // The server handles requests in the order of their arrival: the first three make sure that it has received the abandoned
+    // request, and the last three that it knows of the abort.
     for (let i = 0; i < 3; i += 1) await client.get('/api/key');
     givesUp.abort();
     await expect(abandoned).rejects.toThrow('aborted');
@@ -199,7 +200,7 @@ test('the network and the product of the client of the last use are recorded', a
 });
 
 test('a refused use of a revoked key does not change the client of the last use', async () => {
-  // The attack: somebody who finds a revoked key hides who has used it last.
+  // The attack: somebody who finds a revoked key uses it to hide which client used it last.
   const ours = await createTestOrganization(server);
   const { body } = await ours.client.get('/api/key', by('curl/8.5.0'));
   expect(await clientOf(ours)).toEqual({ network: '127.0.0.1', client: 'curl/8.5.0' });

@@ -9,7 +9,7 @@ const server = await useServer();
 const LIST = '/api/parent_programs';
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 
-/** An organization with 67 rows. Many of them share a name or an instant. */
+/** Creates an organization with 67 rows, many of which share a name or a time. */
 async function createOrganizationOf67() {
   const ours = await createTestOrganization(server);
   const instant = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute, 0, minute % 1000));
@@ -24,7 +24,7 @@ async function createOrganizationOf67() {
 
 const { client } = await createOrganizationOf67();
 
-/** Compares by code point, as the contract says. UTF-16 would put 😀 before U+FFFD. */
+/** Compares by code point, as the contract says. A comparison of UTF-16 code units would put 😀 before U+FFFD. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
@@ -138,7 +138,7 @@ test('a cursor works with the parameters of the list that returned it', async ()
   expect(response.body.data).toMatchObject([{ name: 'Three' }, { name: 'Two' }]);
 });
 
-// Attack: a forged cursor that starts at a row or a text of the attacker's choice.
+// The attack: a forged cursor that starts at a row or a text of the attacker's choice.
 test('422 for a cursor with one character changed', async () => {
   const forged = `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`;
   expect(await messagesFor(`sort=name&cursor=${forged}`)).toEqual([NOT_OURS]);
@@ -172,7 +172,7 @@ test('422 for a cursor whose list differs in more than one parameter', async () 
   expect(await messagesFor(`search=One&cursor=${cursor}`)).toEqual([NOT_OURS]);
 });
 
-// Attack: a text that moves from one filter to another because the cursor joins filters without a delimiter.
+// The attack: moving a text from one filter to another, if the cursor's signature covers the filters without a delimiter.
 test('422 for a cursor whose search text is sent as external_id', async () => {
   const mine = await createTestOrganization(server);
   await insertPrograms(server, mine, [{ name: 'same text' }, { name: 'same text' }]);
@@ -223,7 +223,8 @@ test.each(SORTS)(
     const seen: string[] = [];
     let next: string | undefined = `/api/parent_programs?limit=6&sort=${sort}`;
     for (let i = 0; next !== undefined; i += 1) {
-      // One row is added before, one within and one after the rows read so far; others are deleted, the cursor's row included.
+      // One row is added before, one among and one after the rows read so far. Others are deleted, including the row of the
+      // cursor.
       const writes = [0, i * 6, STANDING].map((at) => ({ ...row(at), name: `Program ${at % 8}` }));
       const [page] = await Promise.all([
         ours.client.get(next),
@@ -241,7 +242,6 @@ test.each(SORTS)(
   },
 );
 
-/** Six rows share each instant. */
 function instant(i: number): Date {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, 0, Math.floor(i / 6)));
 }

@@ -102,7 +102,7 @@ test.each([
   ['2026-03-01T13:00:00.501%2B01:00', ['after']],
   ['2026-03-01T06:30:00.500-05:30', ['at', 'after']],
   ['2026-03-01T12:00:00.500000000Z', ['at', 'after']],
-  // A row of the same millisecond is earlier.
+  // Rows have whole milliseconds, so the row at 12:00:00.500 is earlier.
   ['2026-03-01T12:00:00.5001Z', ['after']],
   ['2026-03-01T12:00:00.500000001Z', ['after']],
   ['2026-03-01T12:00:00.4999999Z', ['at', 'after']],
@@ -111,7 +111,7 @@ test.each([
   ['1000-01-01T00:00:00%2B23:59', ['before', 'at', 'after']],
   ['9999-12-31T23:59:59.999Z', []],
   ['9999-12-31T23:59:59%2B01:00', []],
-  // This is in the year 10000, later than any row.
+  // In UTC, this is in the year 10000, later than any row.
   ['9999-12-31T23:59:59-00:01', []],
 ])('updated_since=%s finds %j', async (since, expected) => {
   expect(await namesFound(dated, `updated_since=${since}&sort=updated_at`)).toEqual(expected);
@@ -145,7 +145,8 @@ test('a program is found by every filter it matches, and by no combination with 
   }
 });
 
-// PostgreSQL writes the JSON of a list, but not of a single program. JSON.parse ignores differences in whitespace.
+// The JSON of a list is made by PostgreSQL, and that of a single program by the server. JSON.parse ignores differences in
+// whitespace.
 test('a program has the same fields in the same order in a list as by its id', async () => {
   const ours = await createTestOrganization(server);
   const { client } = ours;
@@ -195,7 +196,7 @@ test('422 for a repeated limit, even if both values are equal', async () => {
   expect(await errorsFor('limit=10&l%69mit=20')).toEqual({ limit: [TWICE] });
 });
 
-// Attack: a second value that bypasses validation.
+// The attack: a second value that bypasses validation.
 test.each(['cursor=a&cursor=b', 'sort=name&sort=-name', 'search=abc&search=abd', 'external_id=1&external_id=2'])(
   '422 for ?%s, naming the repeated parameter',
   async (query) => {
@@ -271,7 +272,7 @@ test('one 422 names every invalid parameter', async () => {
   );
 });
 
-// Attack: a response many times the size of the request, or beyond the contract's bounds.
+// The attack: a small request gets a response many times its size, or one that exceeds the contract's limits.
 test('a 422 for a thousand unknown parameters names a hundred', async () => {
   const query = Array.from({ length: 1000 }, (_, i) => `p${i}=1`).join('&');
   expect(Object.keys(await errorsFor(query))).toHaveLength(100);

@@ -23,7 +23,7 @@ test('503 while the database is stopped; the server recovers by itself when the 
     status: 503,
     body: { status: 'the database does not answer' },
   });
-  // The log tells the operator, with the request ids that the callers got.
+  // The log names each failed request by the id that its client got.
   const failed = logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a request failed');
   expect(failed.map(({ requestId }) => requestId)).toEqual(
     expect.arrayContaining(down.map(({ headers }) => headers['x-request-id'])),
@@ -33,7 +33,7 @@ test('503 while the database is stopped; the server recovers by itself when the 
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
 
-// Danger for a client that retries: a request that got 503 is carried out anyway once the lock is free.
+// The risk: a client has got 503 and will retry, and its request is carried out nevertheless once the lock is free.
 test.each(['PATCH', 'POST'])(
   'a %s that waits while the database is lost gets 503 and has no effect later',
   async (method) => {
@@ -48,7 +48,7 @@ test.each(['PATCH', 'POST'])(
       await untilWaiting(blocker, 1);
       await proxy.stop();
       expect((await waiting).status).toBe(503);
-      // The wait ends before the statement time-out of fifteen seconds, which would end the statement, too.
+      // The wait must end before the statement timeout of 15 seconds, which would end the SQL statement, too.
       await untilWaiting(blocker, 0, { seconds: 14 });
       await blocker.query('rollback');
       await proxy.start();

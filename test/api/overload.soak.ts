@@ -1,4 +1,4 @@
-// One client, however much it sends, takes nothing from the others.
+// The attack: one client sends so many requests that other clients are refused.
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { Browser } from '../support/dashboard/dashboard.ts';
@@ -11,15 +11,15 @@ import { length, until } from '../support/wait.ts';
 
 const LIST = '/api/parent_programs';
 const OTHERS_REQUESTS = length({ full: 15, figures: 45 });
-/** Sends the requests that must be served while a table is locked. */
+/** How often each kind of request is sent while a table is locked. */
 const LOOKS = length({ full: 5, figures: 100 });
-/** Requests of an organization that run at the same time while it is alone; three if it is not. */
+/** How many requests of an organization run concurrently while no other organization sends any. With others, it is three. */
 const MOST = 5;
 const PAGE = ['Accept: text/html'];
 
 const server = await useServer({ responseCacheBytes: 0 });
 
-/** The statuses of another organization's requests and of /readyz, one after another. */
+/** Sends requests of another organization and to /readyz in turn, and returns their statuses. */
 async function statusesOfOthers(): Promise<{ others: number[]; ready: number }> {
   const { client } = await createTestOrganization(server);
   const others: number[] = [];
@@ -37,7 +37,7 @@ const NONE_REFUSED = {
 
 test('1,500 pipelined requests over one connection cost another organization no request', async () => {
   const { key } = await createTestOrganization(server);
-  // Equal requests at the same time would share one statement.
+  // Each request is different, because equal concurrent requests would share one SQL query.
   const text = (number: number) => keptRequest(`GET ${LIST}?search=none${number}`, [`Authorization: Bearer ${key}`]);
   const flooding = await flood(server.url, { connections: 1, requests: 1500, text, isEndless: true });
   expect(await statusesOfOthers()).toEqual(NONE_REFUSED);
@@ -79,7 +79,7 @@ test('while a table is locked, the current key, the readiness and the sign-in ar
   expect((await first.client.get(LIST)).status).toBe(200);
 });
 
-// The attack: clients that give up and come back, until the server only works for clients that have gone.
+// The attack: clients give up and send again, until the server works only for clients that have gone.
 test('the requests of closed connections are not carried out', async () => {
   const { client, key } = await createTestOrganization(server);
   const body = '{"name":"Abandoned"}';
@@ -92,7 +92,8 @@ test('the requests of closed connections are not carried out', async () => {
     const [reset, ended] = await Promise.all([flood(server.url, half), flood(server.url, half)]);
     await untilWaiting(server.db.pool, [3, MOST]);
     await reset.stop();
-    // These clients may still wait for a response, which they get; it is not worth the work of the others.
+    // These clients close their sending side only. They may still read a response, so they get a 503, but their requests are not
+    // carried out.
     for (const socket of ended.sockets) socket.end();
     await until('their refusals', () => (ended.statuses.get(503) ?? 0) >= half.connections - MOST);
     await blocker.query('rollback');
@@ -100,11 +101,11 @@ test('the requests of closed connections are not carried out', async () => {
   });
   expect((await client.post(LIST, { name: 'The last in the queue' })).status).toBe(201);
   const { body: page } = await client.get(`${LIST}?search=Abandoned&limit=100`);
-  // These are the requests that had begun, and those whose end a busy server had not read before it was their turn.
+  // Requests may have begun before their connection closed, or a busy server had not yet noticed the close when their turn came.
   expect(page.data.length).toBeLessThan(half.connections / 2);
 });
 
-// The attack: a client that closes its sending side as soon as it has sent a request that others will send, too.
+// The attack: a client closes its sending side after a request whose response is shared with equal requests of other clients.
 test('a client that closes its sending side fails no other request for the same response', async () => {
   const { client, key } = await createTestOrganization(server);
   const text = (url: string) => keptRequest(`GET ${url}`, [`Authorization: Bearer ${key}`]);
@@ -117,7 +118,7 @@ test('a client that closes its sending side fails no other request for the same 
     await untilWaiting(server.db.pool, [3, MOST]);
     const shared = `${LIST}?search=shared`;
     const halfClosing = await floodOf({ connections: 1, text: () => text(shared) });
-    // After the response, the keys of all earlier requests have been looked up.
+    // Keys are looked up in order, so this response shows that the keys of all earlier requests have been looked up.
     expect((await client.get('/api/key')).status).toBe(200);
     const sharing = client.get(shared);
     expect((await client.get('/api/key')).status).toBe(200);
@@ -134,7 +135,6 @@ test('a request that waits too long for its turn gets 503 with Retry-After; each
   const logger = pino({ level: 'info', base: null }, { write: (line) => logged.push(line) });
   const limited = await startServer({ logger, maxWaitMs: 200 });
   const { client } = await createTestOrganization(limited);
-  /** The ids of refused requests. */
   const refused = new Set<string | undefined>();
   const send = async (search: string) => {
     const { status, headers } = await client.get(`${LIST}?search=${search}`);
@@ -145,7 +145,7 @@ test('a request that waits too long for its turn gets 503 with Retry-After; each
   await withClient(limited.databaseUrl, async (blocker) => {
     await blocker.query('begin');
     await blocker.query('lock table parent_programs');
-    // A busy machine may refuse some of these, too, before they wait for the lock.
+    // A busy machine may refuse some of these requests, too, before they wait for the lock.
     let isOver = false;
     const holding = Array.from({ length: MOST }, async (_, i) => {
       while (!isOver) await send(`held${i}`);

@@ -4,10 +4,13 @@ import { createTestOrganization, startServer, useServer } from '../support/serve
 import { until } from '../support/wait.ts';
 
 const LIMIT = 100;
-/** A bucket, and what two processes hold or admit ahead of a lease, in seconds of the limit; see token-leases.ts. */
+/**
+ * How far the two processes together may exceed the limit: the size of the bucket, and the tokens that each holds or admits
+ * before it has a lease (token-leases.ts). In seconds of the limit.
+ */
 const AHEAD_SECONDS = 0.5;
 const MS = 10_000;
-/** The share of the limit that is admitted at least. */
+/** The minimum share of the limit that must be admitted. */
 const LEAST = 0.95;
 
 const requestLimits = { perKey: LIMIT, perOrganization: 0, perAddress: 0 };
@@ -17,7 +20,7 @@ afterAll(() => second.close());
 
 type Counted = { readonly seconds: number; readonly sent: number; readonly admitted: number };
 
-/** Each client sends to both servers in turn, and sends again as soon as it has its response. */
+/** Runs clients that each send to both servers in turn, the next request as soon as the response has arrived. */
 async function send(keys: readonly string[], clients: number): Promise<Counted> {
   const beganAt = performance.now();
   const statuses: number[] = [];
@@ -35,13 +38,16 @@ async function send(keys: readonly string[], clients: number): Promise<Counted> 
   return { seconds: (performance.now() - beganAt) / 1000, sent: statuses.length, admitted };
 }
 
-/** A busy machine delays a lease now and then; a server that admits less than it should does so every time. */
+/**
+ * Checks that what is admitted is near the limit in at least one of several tries. A busy machine delays a lease now and then,
+ * but a server that admits too little does so in every try.
+ */
 async function judge(keys: readonly string[], clients: number, limit = LIMIT): Promise<void> {
   await until('enough to be admitted', async () => {
     const { seconds, sent, admitted } = await send(keys, clients);
     expect(admitted).toBeLessThanOrEqual(limit * (seconds + AHEAD_SECONDS));
     expect(admitted).toBeLessThanOrEqual(1.05 * limit * seconds);
-    // One client may send fewer requests than the limit, and the last responses take a while.
+    // A single client may send fewer requests than the limit allows.
     return admitted >= Math.floor(LEAST * Math.min((limit * MS) / 1000, sent));
   });
 }

@@ -16,7 +16,7 @@ const unlimited = await startServer({
 });
 afterAll(() => unlimited.close());
 
-/** A limit of one request per second, whose bucket holds one token. */
+/** Creates an organization with a limit of one request per second, whose bucket holds one token. */
 async function limitedToOne(limit: 'perKey' | 'perOrganization') {
   const ours = await createTestOrganization(server);
   await changeLimits(server.db, ours.id, { perKey: 0, perOrganization: 0, [limit]: 1 });
@@ -53,7 +53,9 @@ test('each change of a batch counts: a batch that is larger than the bucket is m
     return reply;
   };
   expect(await sendBatch()).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
-  // A bucket of 4 tokens owes 96, which takes 4.8 seconds. They begin with the batch, which takes a while on a busy machine.
+  // 100 changes take 96 tokens more than the bucket of 4 holds, which come back in 4.8 seconds. These seconds count from the
+  // start
+  // of the batch, which takes a while on a busy machine.
   const secondsLeft = () => 4.8 - (performance.now() - beganAt) / 1000;
   await until('the limit to refuse', async () => {
     const { status, headers, body } = secondsLeft() > 0 ? await ours.client.get('/api/key') : await sendBatch();
@@ -97,7 +99,7 @@ test('no header of the limits where no key was accepted: 401, 404 for an unknown
 });
 
 test('refusals and 304 responses count like any request', async () => {
-  // The empty lists of all organizations have the same entity tag.
+  // An empty list has the same entity tag in every organization.
   const { headers } = await createTestOrganization(server).then(({ client }) => client.get(LIST));
   const sendings: [status: number, url: string, headers: Record<string, string>][] = [
     [422, `${LIST}?limit=0`, {}],
@@ -138,7 +140,7 @@ test('without limits, there is no 429 and no header', async () => {
 });
 
 describe('without a valid key', () => {
-  // Attack: a flood of invented keys. Each key costs a look-up.
+  // The attack: a flood of invented keys. Each key costs a look-up.
   test.each([
     ['no key', {}],
     ['a mistyped key', { key: 'charter_live_nothing' }],
@@ -158,7 +160,7 @@ describe('without a valid key', () => {
   );
 });
 
-// Attack: a flood of requests that need no key. Each costs processor time, which a good key then lacks.
+// The attack: a flood of requests that need no key. Each costs processor time, which requests with a valid key then lack.
 test.each([
   ['the sign-in page', 'GET /sign-in', 200, ''],
   ['a sign-in without a form token', 'POST /sign-in', 403, 'email=a&password=b'],
@@ -166,7 +168,6 @@ test.each([
   ['a page that does not exist', 'GET /people/nobody/nothing', 404, ''],
   ['a path that the API does not have', 'GET /api/nothing', 404, ''],
   ['a method that the path does not have', `PUT ${LIST}`, 405, ''],
-  // Every refusal of an invented key waits, too.
   ['a list with an invented key', `GET ${LIST}`, 401, ''],
 ])(
   'a flood of requests for %s is slowed beyond the limit of the address, and a good key from there is not',
@@ -266,7 +267,9 @@ describe('a limit of the key itself', () => {
     });
     await until('the limit to refuse', async () => {
       const { status, headers, body } = await client.get('/api/key');
-      // A bucket of 1 token owes 99, which takes 99 seconds: longer than the batch and this request on a busy machine.
+      // 100 changes take 99 tokens more than the bucket of 1 holds. They come back in 99 seconds, so the next request is refused
+      // even
+      // on a busy machine.
       if (status === 429) expect(headers['retry-after']).toMatch(/^\d{1,3}$/);
       if (status === 429) expect(body.message).toContain('a limit of its own: it can send 1 request per second');
       return status === 429;

@@ -59,7 +59,7 @@ test('a response that depends on another header is not cached', async () => {
   definition.paths?.[LIST]?.get?.parameters?.push(part);
   await using own = await startServer({ contract: { definition, handlers } });
   const { client } = await createTestOrganization(own);
-  // An empty list is never cached.
+  // An empty list is never cached, so the list must have a row.
   await client.post(LIST, { name: 'Kept' });
   expect((await client.get(LIST, { headers: { 'X-Part': 'one' } })).status).toBe(200);
   expect((await client.get(LIST)).status).toBe(422);
@@ -82,7 +82,7 @@ async function setVersion(version: string, ids: readonly string[]): Promise<void
   await server.db.pool.query('alter table organizations enable always trigger organizations_version');
 }
 
-// The attack: a path that another organization at the same version has just requested.
+// The attack: requesting a path that another organization at the same version has just requested.
 test('the same path at the same version returns each organization its own response', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const [ourId, theirId] = [await createProgram(ours, 'Ours'), await createProgram(theirs, 'Theirs')];
@@ -97,8 +97,8 @@ test('the same path at the same version returns each organization its own respon
   expect((await theirs.client.get(`${LIST}/${ourId}`)).status).toBe(404);
 });
 
-// The attack: a write commits between the key look-up and the read of a list page, and is then lost, as in a
-// failover to a standby. The next request then finds the version under which the list page would be cached.
+// The race: a write commits between the key look-up and the read of a list page, and is then lost, as in a
+// failover to a standby. A later write gets the same version, under which the page with the lost row would be cached.
 test('a list page with data newer than its version is not cached', async () => {
   const { id, client } = await createTestOrganization(server);
   const programId = (await client.post(LIST, { name: 'Kept' })).body.id;
@@ -113,7 +113,7 @@ test('a list page with data newer than its version is not cached', async () => {
   }
 });
 
-/** The response to a request that starts before the change and reads its data after it. */
+/** Returns the response to a request that starts before the change and reads its data after the change. */
 async function responseAfter(change: string, ask: () => Promise<Reply>): Promise<Reply> {
   return withClient(server.databaseUrl, async (writer) => {
     await writer.query('begin');
@@ -138,7 +138,6 @@ const caller = (organizationId: string, organizationVersion: string): Caller => 
   permissions: [],
   expiresAt: null,
 });
-/** Clears every WeakRef whose target is otherwise unreachable. */
 const asMade = (text: string, fields: string[] = []) => ({
   response: { status: 200, fields, entityTag: undefined, notModified: undefined, text },
   version: '1',

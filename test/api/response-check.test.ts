@@ -32,7 +32,9 @@ afterAll(() => off.close());
 afterAll(() => report.close());
 afterAll(() => enforce.close());
 
-/** A server whose `getKey` returns an extra field with a confidential value, and whose list returns a wrong type. */
+/**
+ * Starts a server whose `getKey` returns an extra field with a confidential value, and whose list has a value of a wrong type.
+ */
 async function startFaulty(responseCheck: ResponseCheck | null): Promise<Watched> {
   const lines: Line[] = [];
   const logger: Logger = pino({ level: 'warn', base: null }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -77,7 +79,7 @@ test('enforce withholds a broken response of every status of every operation', (
   expect(sent).toEqual(declared.map(() => 500));
 });
 
-/** Skips the contract check, since these responses are invalid on purpose. */
+/** Returns a client that does not check responses against the contract, because these are invalid on purpose. */
 async function callerOf(server: TestServer): Promise<Client> {
   const { key } = await createTestOrganization(server);
   return new Client(server.url, key, () => {});
@@ -102,7 +104,6 @@ test('report: an invalid response is sent, logged and counted', async () => {
     status: 200,
     disagreements: ['the body must NOT have additional properties (key_hash).'],
   };
-  // A response to HEAD has no body that could be invalid.
   expect(report.lines).toEqual([
     expect.objectContaining({ ...told, requestId: responses[0]?.headers['x-request-id'], checked: 1, broken: 1 }),
     expect.objectContaining({ ...told, requestId: responses[2]?.headers['x-request-id'], checked: 3, broken: 2 }),
@@ -122,7 +123,6 @@ test("enforce: the contract's 500 replaces an invalid response and reveals nothi
   });
 });
 
-// A cached response is as invalid as it was when it was rendered.
 test('enforce: 500 without an ETag for an invalid list page, cached or not', async () => {
   const ours = await createTestOrganization(enforce);
   await createProgram(ours);
@@ -140,7 +140,7 @@ test('a cached response that passed the check is not checked again; a response t
   const send = (method: string) => client.send(method, `${LIST}/${body.id}`);
   for (const method of ['HEAD', 'HEAD', 'GET', 'GET', 'HEAD']) expect((await send(method)).status).toBe(200);
   await client.get('/api/key');
-  // These are the creation, both HEADs, the first GET, and the key.
+  // Checked were the creation, both HEAD requests, the first GET and the look-up of the key.
   expect(watched.lines).toEqual([expect.objectContaining({ checked: 5, broken: 1 })]);
   await watched.close();
 });
@@ -161,14 +161,14 @@ test('the server checks a random sample of responses', async () => {
   const sampled = await startFaulty({ mode: 'report', sampleRate: 0.3 });
   const client = await callerOf(sampled);
   for (let i = 0; i < 200; i += 1) await client.get('/api/key');
-  // The expected number is 60; fewer than 20 or more than 120 occur in one of 10^11 runs.
+  // The expected number is 60. Fewer than 20 or more than 120 occur in one of 10^11 runs.
   expect(sampled.lines.length).toBeGreaterThan(20);
   expect(sampled.lines.length).toBeLessThan(120);
   expect(sampled.lines.at(-1)).toMatchObject({ checked: sampled.lines.length, broken: sampled.lines.length });
   await sampled.close();
 });
 
-// The server without a planted fault must never have a response withheld, however unusual the request.
+// Without a planted fault, no response may be withheld, however unusual the request.
 test('enforce passes every valid response', async () => {
   const lines: Line[] = [];
   const logger: Logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });

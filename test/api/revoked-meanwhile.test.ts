@@ -9,10 +9,10 @@ import { createPeople, giveKey, type People } from '../support/data/actors.ts';
 import { useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
-// The attack: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then completes
-// them. The server has accepted the key with the head of each.
+// The race: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then sends the
+// rest. The server accepted the key when it read each head.
 
-/** The halves of a request may arrive far apart on a busy machine. */
+/** Generous time limits, because the halves of a request may arrive far apart on a busy machine. */
 const PATIENT = { headersSeconds: 600, requestSeconds: 600 };
 const server = await useServer({ timeLimits: PATIENT });
 
@@ -59,7 +59,7 @@ async function createProgram({ key }: Leaked, name: string): Promise<string> {
   return body.id;
 }
 
-/** The part of a request that is sent before the end of the key, and the rest. */
+/** What is sent of a request before the key ends, and the rest. */
 type Write = { readonly head: string; readonly rest: string; readonly isAuthenticated: boolean };
 
 function writeOf(i: number, { key }: Leaked, programId: string): Write {
@@ -68,7 +68,7 @@ function writeOf(i: number, { key }: Leaked, programId: string): Write {
   const path = kind?.startsWith('create') ? '/api/parent_programs' : `/api/parent_programs/${programId}`;
   const method = kind === 'update' ? 'PATCH' : kind === 'delete' ? 'DELETE' : 'POST';
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: charter.test', `Authorization: Bearer ${key}`];
-  // A DELETE has no body that the server waits for, so its head is divided.
+  // The server does not wait for the body of a DELETE, so its head is sent in two parts.
   if (kind === 'delete') return { head: `${lines.join('\r\n')}\r\n`, rest: '\r\n', isAuthenticated: false };
   const body = JSON.stringify({ name: `Written late ${i}` });
   if (kind === 'create once') lines.push(`Idempotency-Key: late-${i}`);
@@ -87,7 +87,7 @@ async function begin(write: Write): Promise<Sending> {
   });
   socket.on('error', () => undefined);
   socket.write(write.head);
-  // Node sends it when it passes the request to the application.
+  // Node sends 100 Continue when it passes the request to the application.
   if (write.isAuthenticated) await until('100 Continue', () => received.text.startsWith('HTTP/1.1 100'));
   return { socket, received, write };
 }
@@ -97,7 +97,7 @@ async function complete({ socket, received, write }: Sending): Promise<number> {
   const isWhole = () => /HTTP\/1\.1 [2-5][\s\S]*\r\n\r\n/.test(received.text);
   await until('the response', isWhole);
   socket.destroy();
-  // The limits are those of an accepted key, which this one is no longer.
+  // RateLimit headers are for accepted keys only, and this key has ended.
   if (/^HTTP\/1\.1 401 /m.test(received.text)) expect(received.text).not.toMatch(/^RateLimit/m);
   return parseRaw(received.text.replace(/(\r\n\r\n)[^{]*$/, '$1')).status;
 }
@@ -116,7 +116,7 @@ test.each(ENDS)('no write of 64 half-sent ones is made after the %s', async (_, 
   const sendings = await Promise.all(programs.map((id, i) => begin(writeOf(i, leaked, id))));
   // Look-ups of keys complete in order: after this one, every complete head has been authenticated.
   expect((await new Client(server.url, leaked.key).get('/api/key')).status).toBe(200);
-  // Half of the writes race with the end of the key, and the others are completed after the response to the revocation.
+  // Half of the writes race with the end of the key. The others are completed after the key has ended.
   const racing = sendings.slice(0, WRITES / 2).map(complete);
   orThrowAny(await end(leaked));
   const before = await rowsOf(leaked);

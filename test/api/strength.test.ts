@@ -12,7 +12,7 @@ import { mintEndpointSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { KEYRING } from '../support/postgres/postgres.ts';
 
-// The attack: guessing. What cannot be computed without a secret, or must differ for different contents, has this many bits.
+// The attack: guessing. Values that require a secret, or must differ for different contents, have at least this many bits.
 const BITS = 128;
 const BASE64URL_BITS = 6;
 const BASE62_BITS = Math.log2(62);
@@ -22,7 +22,7 @@ const POSITION = Buffer.from('a position');
 const macOf = (list: string) =>
   sealCursor({ key: 'a key', list }, POSITION).slice(0, -POSITION.toString('base64url').length);
 
-/** The bits of texts of this alphabet. A character that never varies has none. */
+/** Returns how many bits of the texts vary. A character counts only if it takes nearly every value of its alphabet. */
 function bitsOf(texts: readonly string[], bitsEach: number): number {
   const length = Math.min(...texts.map((text) => text.length));
   const varying = Array.from({ length }, (_, i) => new Set(texts.map((text) => text[i])).size);
@@ -93,7 +93,7 @@ test('a recovery code has 80 random bits: people type it, and attempts are limit
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-/** The bits that are set in some of the samples and not in others. All samples have as many bytes as the first. */
+/** Returns the number of bits that are set in some samples and not in others. All samples have the same length. */
 function varyingBits(samples: readonly Uint8Array[]): number {
   const [first = new Uint8Array()] = samples;
   const places = Array.from({ length: first.length * 8 }, (_, i) => i);

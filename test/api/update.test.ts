@@ -8,7 +8,7 @@ const mock = await useMock({ isStateful: true });
 const LIST = '/api/parent_programs';
 const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };
 
-/** A client with a new parent program: its path and its body. */
+/** Creates a parent program, and returns its client, its path and its body. */
 async function created(content: object = FULL) {
   const { client } = await createTestOrganization(server);
   const { body, headers } = await client.post(LIST, content);
@@ -31,7 +31,7 @@ const PATCHES = fc.array(
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** Merges a patch (RFC 7396) into an object with texts, null and one object of texts. */
+/** Applies a merge patch (RFC 7396) to content whose only nested object is `metadata`. */
 function merged(content: Content, patch: Content): Content {
   const metadata = { ...Object(content['metadata']), ...Object(patch['metadata']) };
   const kept = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
@@ -84,7 +84,7 @@ test('updated_at grows with every change and created_at stays the same, even wit
   expect(instants).toEqual([...new Set(instants)].sort());
 });
 
-// If the clock is set back, a sync by updated_since would otherwise miss a change.
+// If updated_at were set by the clock alone, a sync by updated_since would miss a change after the clock was set back.
 test('updated_at grows even after the clock was set back', async () => {
   const { client, body, url } = await created();
   const updatedAt = new Date('2040-01-01T00:00:00.000Z');

@@ -11,7 +11,7 @@ const TWICE = 'is sent more than once. Send it only once.';
 const FIELDS = messageIn('ValidationUnknownField', 'colour');
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
 
-/** Rules shared by create and update. Each body has a `name`, so that nothing else is invalid. */
+/** Rules that create and update share. Each body has a `name`, so that only the tested field is invalid. */
 describe.each(['create', 'update'])('%s', (action) => {
   let prepared: ReturnType<typeof prepare> | undefined;
 
@@ -20,7 +20,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     return { client: ours.client, url: `/api/parent_programs/${await createProgram(ours)}` };
   }
 
-  /** What is refused changes nothing, so the others can use the same organization. */
+  /** Sends a request that must be refused. Refused requests change nothing, so all tests use the same organization. */
   async function write(body: unknown, place = prepared ?? prepare()) {
     prepared ??= place;
     const { client, url } = await place;
@@ -95,7 +95,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     expect(response.body.message).toContain(field.slice(0, 200));
   });
 
-  // Attack: text that JavaScript accepts and PostgreSQL refuses, to cause a 500.
+  // The attack: text that JavaScript accepts and PostgreSQL refuses, to cause a 500.
   test.each([
     ['name', '"name":"\\ud800"', NO_NUL],
     ['name', '"name":"x\\udfffx"', NO_NUL],
@@ -109,7 +109,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     expect(Object.entries(response.body.errors)).toEqual([[field, [message]]]);
   });
 
-  // Attack: mass assignment of an id, an organization or a time.
+  // The attack: mass assignment of an id, an organization or a time.
   test.each([
     'id',
     'created_at',
@@ -125,7 +125,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     expect(Object.entries(response.body.errors)).toEqual([[field, [FIELDS]]]);
   });
 
-  // Attack: a check in front of the server reads the first value of a repeated field, and the server the last one.
+  // The attack: a check in front of the server reads the first value of a repeated field, and the server the last one.
   test.each([
     ['name', '"name":"y"'],
     ['name', '"n\\u0061me":"x"'],
@@ -173,7 +173,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     expect(response.body.message).toMatch(/\. See errors for 4 more fields\.$/);
   });
 
-  // Attack: a response many times the size of the request, or beyond the contract's bounds.
+  // The attack: a small request gets a response many times its size, or one that exceeds the contract's limits.
   test('a 422 for thousands of violations names a hundred and truncates the longest name', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field-${i}`, 1]));
     expect(Object.keys((await write({ name: 'x', ...many })).body.errors)).toHaveLength(100);

@@ -3,8 +3,6 @@ import { untilFocused } from '../support/browser/browser.ts';
 import { useSite } from '../support/browser/site.ts';
 import { addRealisticWebhooks, createRealisticTeam } from '../support/data/team.ts';
 
-// User preferences: larger text, forced colours, reduced motion, keyboard and screen reader.
-
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);
 const webhooks = await addRealisticWebhooks(site.server.db, team);
@@ -43,7 +41,7 @@ test('text at twice the size is not clipped and needs no horizontal scrolling', 
   expect(wrong).toEqual([]);
 });
 
-/** Buttons, labels and headings whose text overflows them. */
+/** Returns the buttons, labels and headings whose text overflows them. */
 function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('.button, label, h1, h2, h3, .badge, dd, th, .hint')]
     .filter((each) => each.checkVisibility() && each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1)
@@ -98,7 +96,7 @@ test('after each refused form, the focus is on the error summary at the top of t
     if (empty !== undefined) await page.getByLabel(empty).fill('');
     await page.getByRole('main').getByRole('button', { name: button }).click();
     await untilFocused(page.getByRole('alert'));
-    // The next Tab reaches the first invalid field.
+    // The next Tab moves the focus to the link to the first invalid field.
     await page.keyboard.press('Tab');
     const href = await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
     expect([path, href?.startsWith('#')]).toEqual([path, true]);
@@ -119,7 +117,7 @@ test('each key menu is named after its key, and each copy button after what it c
   for (const name of ['Copy API key', 'Copy command']) {
     const copy = page.getByRole('button', { name, exact: true });
     const status = page.locator('.copy', { has: copy }).getByRole('status');
-    // While empty, the live region takes no space but is in the document.
+    // An empty live region takes no space, but must be in the document so that screen readers announce its first text.
     expect([name, (await status.boundingBox())?.height ?? 0, await status.getAttribute('aria-live')]).toEqual([
       name,
       0,

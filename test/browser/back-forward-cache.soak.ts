@@ -9,16 +9,16 @@ import { until } from '../support/wait.ts';
 
 // The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.
 // Chromium caches neither no-store pages nor responses to forms, but other browsers do, and Chromium may start to. So
-// this test serves the same page again in a form that Chromium caches.
+// this test changes such responses into ones that Chromium caches.
 
 const site = await useSite();
-// The headless shell has no back/forward cache.
+// Chromium's headless shell has no back/forward cache, so this is the full browser.
 const browser = await chromium.launch({
   ...launchOptions(findBrowser()),
   ignoreDefaultArgs: ['--disable-back-forward-cache'],
 });
 afterAll(() => browser.close());
-// In a whole Chromium, each context gets a profile, which takes longer to create than its pages take to load.
+// In the full browser, each context gets a profile, which takes longer to create than its pages take to load.
 const context = await openContext(browser, { baseURL: site.server.url, problems: site.problems });
 
 async function visitAs(actor: Actor): Promise<Page> {
@@ -29,7 +29,7 @@ async function visitAs(actor: Actor): Promise<Page> {
 }
 
 const KEPT = '/kept';
-/** Reports what a page contains when it is shown, before any of our scripts handle the event. */
+/** A script that logs what a page contains when it is shown, before any of our scripts handle the event. */
 const PROBE = `addEventListener('pageshow', ({ persisted, timeStamp }) => console.info(JSON.stringify({
   at: performance.timeOrigin + timeStamp,
   persisted,
@@ -40,7 +40,7 @@ const PROBE = `addEventListener('pageshow', ({ persisted, timeStamp }) => consol
 
 type Sight = { readonly persisted: boolean; readonly path: string; readonly holds: string; readonly pictures: number };
 
-/** Each opens a page that shows secrets, and returns them. */
+/** Functions that each open a page with secrets and return the secrets. */
 const SECRETS: Record<string, (page: Page) => Promise<string[]>> = {
   'a key': async (page) => {
     await openOwnKeys(page);
@@ -92,14 +92,14 @@ test.each(Object.keys(SECRETS))('%s: a page restored from the back/forward cache
   const back = await step(page, () => page.goBack());
   for (const secret of secrets) expect(back).not.toContain(secret);
 
-  // A restored page repeats its earlier console messages.
+  // A restored page repeats its earlier console messages, so equal messages count once.
   const told = new Set<string>();
   page.on('console', (message) => told.add(message.text()));
   const sights = () => [...told].map((text): Sight => JSON.parse(text));
   await page.addInitScript(PROBE);
   await page.route(KEPT, (route) => route.fulfill({ contentType: 'text/html', body }));
   const tellsOf = (count: number) => until(`${count} pages to be told of`, () => sights().length >= count);
-  // A page may report after its load event; leaving earlier would mix up the reports.
+  // A page may report after its load event. The next page is opened after the report, so that reports stay in order.
   await page.goto(KEPT);
   await tellsOf(1);
   await page.goto('/profile');
@@ -110,7 +110,6 @@ test.each(Object.keys(SECRETS))('%s: a page restored from the back/forward cache
   expect(shown).toMatchObject({ path: KEPT, persisted: false, holds: expect.stringContaining(secrets[0] ?? '') });
   expect(kept).toMatchObject({ path: KEPT, persisted: true, pictures: 0 });
   expect(instead?.path).toMatch(/^\/(profile|people\/users)\b/);
-  // A page restored from the cache fires no load event.
   await page.goForward({ waitUntil: 'commit' });
   await page.goBack({ waitUntil: 'commit' });
   await tellsOf(6);

@@ -6,7 +6,8 @@ import { cellOf, useDomainsFile } from '../support/data/cells.ts';
 import { freePort } from '../support/servers/port.ts';
 import { startServer } from '../support/servers/server.ts';
 
-// Two addresses of one server, as HAProxy has them in front of a cell. Browsers look names below localhost up by themselves.
+// The common address and a cell's address, which lead to the same server, as behind HAProxy. Browsers resolve names below
+// localhost themselves.
 
 const port = await freePort('127.0.0.1');
 const [commonUrl, cellUrl] = [`http://charter.localhost:${port}`, `http://eu1.localhost:${port}`];
@@ -53,7 +54,8 @@ test('a person whose domain the map has is led to the cell by the keyboard alone
     await page.waitForURL(`${cellUrl}/sign-in?next=%2Forganization%2Faudit-log`);
     expect(await page.getByLabel('E-mail').inputValue()).toBe('mei@acme.example');
     await untilFocused(page.getByLabel('Password'));
-    // The server never saw the e-mail in a URL, and the history does not keep it.
+    // The fragment passes the e-mail address on, because servers never see fragments. It is removed so that the history does not
+    // keep it.
     expect(await page.evaluate('location.hash')).toBe('');
   });
 });

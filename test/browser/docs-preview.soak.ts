@@ -6,7 +6,7 @@ import { useFolder } from '../support/folder.ts';
 import { kill, runFile, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-// Previews a private copy of the checkout, so that the test can break its files.
+// Previews a private copy of the checkout, because the tests break its files.
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -62,7 +62,7 @@ test('a saved change of a guide reloads its page, and no other one', async () =>
   expect(loads).toBe(0);
 });
 
-// The bug: a change that came before the page listened for changes was not shown until the next one.
+// The bug: a change that was saved before the page listened for changes was not shown until the next change.
 test('a change that is saved while the page loads is shown', async () => {
   const context = await openContext(browser, { baseURL: url, problems });
   contexts.push(context);
@@ -93,7 +93,7 @@ test('the preview follows a file that the editor replaces on every save', async 
   }
 });
 
-// The bug: loading such a page ended the preview.
+// The bug: loading a page with a broken link ended the preview.
 test('a page with a broken link can be loaded, says why, and comes back with the correction', async () => {
   const page = await visit('/docs/limits');
   const path = join(checkout, 'openapi/guides/limits.md');
@@ -109,14 +109,14 @@ test('a page with a broken link can be loaded, says why, and comes back with the
 
 type Mistake = { readonly file: string; readonly from: string; readonly to: string; readonly says: string };
 
-/** One of each part of the lint, which test/contract/lint.test.ts tries rule by rule. Each is found at the line where it was made. */
+/** One mistake for each part of the linter. test/contract/lint.test.ts tests every rule. */
 const MISTAKES: readonly Mistake[] = [
   { file: 'guides/authentication.md', from: '(errors.md', to: '(error.md', says: 'Did you mean "errors.md"?' },
   { file: 'guides/versioning.md', from: 'additions', to: 'aditions', says: 'Did you mean "additions"?' },
   { file: 'guides/writing-many.md', from: '"id": "', to: '"id" "', says: 'This is not JSON' },
   { file: 'paths/key.yaml', from: 'tags: [Key]', to: 'tags: [Keys]', says: 'is not listed in openapi/openapi.yaml' },
 ];
-/** It makes the contract unreadable, and so hides others. */
+/** A mistake that makes the contract unreadable, and so hides all others. */
 const UNREADABLE = { file: 'paths/events.yaml', from: '  summary:', to: '   summary:', says: 'is not indented' };
 
 test.each([

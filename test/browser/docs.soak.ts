@@ -6,11 +6,12 @@ import { contract, source } from '../support/browser/docs.ts';
 import { AXE_SCRIPT, look, violationsIn } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 
-// The pages of the documentation. A test fails on any request to another host, and on any script or style that the policy blocks.
+// The pages of the documentation. A test fails if a page sends a request to another host, or if the policy blocks a script or a
+// style.
 
 const site = await useSite({ script: AXE_SCRIPT });
 
-// Redoc takes a second to render, so the tests that do not depend on a new page share one.
+// Redoc takes a second to render, so all tests that do not need a new page share this one.
 const reference = await site.sharedPage();
 await reference.goto('/docs/reference');
 
@@ -23,7 +24,7 @@ async function open(page: Page, place: string, title: string): Promise<void> {
   await section(page, place).getByRole('heading', { name: title }).first().waitFor();
 }
 
-/** The text of a sample, without the markup of its colours. */
+/** Returns the text of a sample without the markup of its colours. */
 async function sampleIn(page: Page, place: string): Promise<string> {
   const lines = await section(page, place).locator('.panel-request-samples pre .line').allTextContents();
   return lines.map((line) => line.replace(/\n$/, '')).join('\n');
@@ -38,7 +39,7 @@ test('every operation is shown with its samples, the first in each language and 
       const choice = section(reference, place)
         .locator('.panel-request-samples [data-component-name="Panel/PanelHeader"] [aria-haspopup]')
         .last();
-      // Redoc may still render what is above, which moves the panel to the end of the window, with no room for the menu.
+      // Redoc may still render what is above. That would move the panel to the bottom of the window, with no room for the menu.
       await choice.evaluate((element) => element.scrollIntoView({ block: 'center' }));
       await choice.click();
       await reference.getByRole('menuitem', { name: label, exact: true }).click();
@@ -126,7 +127,6 @@ test('the search says that it loads, works by keyboard alone, and opens the addr
   await page.keyboard.type('429');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/docs/errors#**');
-  // Redoc has the same shortcuts.
   await reference.bringToFront();
   await reference.keyboard.press('ControlOrMeta+k');
   await reference.getByRole('dialog', { name: 'Search' }).waitFor();
@@ -175,7 +175,7 @@ test('a language that the reader chooses holds for all samples, and arrow keys c
   expect(await page.getByRole('tabpanel').count()).toBe(1);
 });
 
-// The bug: such a browser throws at the first look at its storage, which ended the script.
+// The bug: the script ended when it first accessed the storage, because such a browser throws.
 test('the theme, the languages and the search work in a browser that stores nothing for the site', async () => {
   await using context = await openContext(site.browser, { baseURL: site.server.url, problems: site.problems });
   const page = await context.newPage();
@@ -248,11 +248,11 @@ test('every kind of page passes the layout and accessibility checks', async () =
   const again = async () => {
     await reference.reload();
     await open(reference, place, 'Create a parent program');
-    // Redoc renders the fields of a nested object, in other colours, when the reader scrolls to them.
+    // Redoc renders the fields of a nested object, which have other colours, only when the reader scrolls to them.
     const list = section(reference, '/parent-programs/listparentprograms');
     await list.locator('[data-schema-nested-open]').first().scrollIntoViewIfNeeded();
     await list.locator('.schema-name', { hasText: 'next_cursor' }).waitFor();
-    // Where the page stays otherwise, the fixed bar may cover half of a link, which axe takes for a small target.
+    // At other scroll positions, the fixed bar may cover half of a link, which axe reports as a target that is too small.
     await reference.evaluate('window.scrollTo(0, 0)');
   };
   await again();

@@ -6,8 +6,8 @@ import { useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
 import { addRealisticWebhooks, createRealisticTeam, NAMES } from '../support/data/team.ts';
 
-// The guides name buttons and pages. These tests follow exactly those words, in that order. With GUIDE_PICTURES=1, `npm
-// test -- test/browser/guides.soak.ts` also takes the guides' pictures.
+// The guides name buttons and pages. These tests follow exactly those words, in that order. `GUIDE_PICTURES=1 npm test --
+// test/browser/guides.soak.ts` also takes the guides' pictures.
 
 const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
 const WIDTH = 1280;
@@ -15,7 +15,7 @@ const WIDE = { viewport: { width: WIDTH, height: 800 }, colorScheme: 'light' } a
 
 const site = await useSite();
 
-/** Clicks each label in turn and fills in each form on the way. */
+/** Clicks the element with each label in turn, and fills in each form on the way. */
 async function follow(page: Page, words: readonly string[]): Promise<void> {
   expect(words.length).toBeGreaterThan(0);
   for (const word of words) {
@@ -30,7 +30,7 @@ async function shownKey(page: Page): Promise<string> {
   return page.getByLabel('API key', { exact: true }).inputValue();
 }
 
-/** Runs in the page: hides keys and everything specific to the test. */
+/** A script for the page that hides keys and everything that is specific to the test. */
 const TIDY = `
   for (const field of document.querySelectorAll('textarea')) {
     field.value = field.value
@@ -41,7 +41,7 @@ const TIDY = `
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/northwind-\\d+/, 'northwind');
   document.activeElement.blur();`;
 
-/** The lowest edge of the given elements, in pixels. */
+/** Returns a script that computes the lowest edge of the elements, in pixels. */
 const bottomOf = (parts: string) =>
   `Math.max(...[...document.querySelectorAll('${parts}')].map((part) => part.getBoundingClientRect().bottom))`;
 

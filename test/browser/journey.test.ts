@@ -9,7 +9,7 @@ import {
 } from '../support/browser/key-steps.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
 
-// The one way through the dashboard that every run takes in Chromium. All others are in the files *.soak.ts.
+// The path through the dashboard that every `npm test` takes in Chromium. All other paths are in *.soak.ts.
 
 const site = await useSite();
 

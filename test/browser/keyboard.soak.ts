@@ -7,13 +7,15 @@ import { giveKey } from '../support/data/actors.ts';
 
 const site = await useSite();
 
-/** At least two pixels: WCAG 2.2, success criterion 2.4.13. */
+/**
+ * A script that returns whether the focused element has an outline of at least two pixels (WCAG 2.2, success criterion 2.4.13).
+ */
 const RING = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
   return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
 })()`;
 
-/** Presses Tab until the target has the focus, and checks that each element on the way shows its focus. */
+/** Presses Tab until the target has the focus. Fails if an element on the way does not show that it has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < 40; presses += 1) {

@@ -5,7 +5,7 @@ import { createRealisticTeam } from '../support/data/team.ts';
 const site = await useSite();
 
 test('the ten most used pages need no horizontal scrolling on a phone', async () => {
-  // look.soak.ts has all pages, widths and themes.
+  // look.soak.ts tests all pages, widths and themes.
   const { administrator, manager, keyId } = await createRealisticTeam(site.server.db);
   const page = await site.visitAs(administrator, { viewport: { width: 320, height: 800 } });
   const beyond: [string, number][] = [];
@@ -21,7 +21,7 @@ test('the ten most used pages need no horizontal scrolling on a phone', async ()
   expect(beyond).toEqual(paths.map((path) => [path, 0]));
 });
 
-/** Runs in the page: the lists whose bullets stand outside of their text's box. */
+/** A script that returns the lists whose bullets hang outside of the list's box. */
 const HANGING = `[...document.querySelectorAll('main ul, main ol')]
   .filter((list) => getComputedStyle(list).listStyleType !== 'none' && parseFloat(getComputedStyle(list).paddingInlineStart) < 16)
   .map((list) => list.outerHTML)`;

@@ -3,7 +3,7 @@ import { useSite } from '../support/browser/site.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { addEndpoint, writeAttempts, writeEvent } from '../support/data/webhooks.ts';
 
-// The script that shows times by the reader's clock, and the one that shows the result of a delivery.
+// The script that shows times in the reader's time zone, and the script that shows the result of a delivery.
 
 const site = await useSite();
 
@@ -25,7 +25,7 @@ test('the page of a delivery shows the result of an attempt without a reload, an
   expect(main).toMatch(/Attempts\s+2\s/);
   expect(main).toMatch(/202 Accepted[\s\S]*503 Service Unavailable/);
   expect(main).toMatch(/webhook-timestamp: \d+/);
-  // The times have the reader's clock below them, as after a load of the page.
+  // The new attempts show times in the reader's time zone, too, as after a reload.
   expect(main).toContain('GMT+5:30');
   expect(await page.evaluate('window.isSamePage')).toBe(true);
   await page.reload();

@@ -6,7 +6,7 @@ import { giveKey } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { createRealisticTeam } from '../support/data/team.ts';
 
-// Applies the checks of look.soak.ts to the pages that a form leads to, and to those of integrations.
+// Applies the checks of look.soak.ts to the pages that open after a form, and to the pages about integrations.
 
 const site = await useSite({ script: AXE_SCRIPT });
 const { db } = site.server;
@@ -18,13 +18,13 @@ beforeEach(() => {
   wrong = [];
 });
 
-/** The page at the path, or the one that is open. */
+/** Checks the page at the path, or the open page if there is no path. */
 async function see(name: string, path?: string): Promise<void> {
   if (path !== undefined) await page.goto(path);
   wrong.push(...(await look(page, name)));
 }
 
-/** The page to which the button leads. */
+/** Presses the button and checks the page that opens. */
 async function send(name: string, button: string): Promise<void> {
   await page.getByRole('button', { name: button }).click();
   await see(name);

@@ -6,12 +6,13 @@ import { giveKey } from '../support/data/actors.ts';
 import { moveDates, writeAllNotices } from '../support/data/key-notices.ts';
 import { addRealisticWebhooks, createLongNamedTeam, createRealisticTeam } from '../support/data/team.ts';
 
-// Every page that an address leads to: no horizontal scrolling from 320 px on, and no finding of axe. `look` says which widths
-// and themes it tries. look-forms.soak.ts has the pages that a form leads to.
+// Every page with an address of its own: no horizontal scrolling from a width of 320 pixels, and no finding of axe. `look`
+// defines
+// the widths and the themes. look-forms.soak.ts tests the pages that open after a form.
 
 const site = await useSite({ script: AXE_SCRIPT });
 
-// One page for all tests of the file: in a new one, axe has to be compiled again, which takes longer than to run it.
+// All tests of the file share one page, because a new page must compile axe again, which takes longer than running it.
 const page = await site.sharedPage();
 
 const team = await createRealisticTeam(site.server.db);
@@ -38,7 +39,7 @@ async function see(name: string, path: string): Promise<void> {
   wrong.push(...(await look(page, name)));
 }
 
-/** Notices of every kind about keys of the administrator. */
+/** Adds notices of every kind about the administrator's keys. */
 async function addNotices(): Promise<void> {
   const { db } = site.server;
   for (const name of ['Nightly export', 'Warehouse']) {
@@ -203,7 +204,7 @@ test('the name of a resource is in one line in the narrowest tables of keys', as
     await page.setViewportSize({ width, height: 800 });
     for (const path of ['/profile/api-keys', '/organization/api-keys']) {
       await page.goto(path);
-      // The keys are in a table, and not in cards, in which names have room.
+      // The keys are shown in a table. On narrower screens they are in cards, in which a name has enough room.
       expect((await page.locator('thead').boundingBox())?.width).toBeGreaterThan(700);
       heights.push(...(await page.locator('.chips code').evaluateAll((all) => all.map((each) => each.clientHeight))));
     }
@@ -225,7 +226,7 @@ test('on a phone, an event of the audit log takes at most 190 px on average', as
   expect(heights.reduce((sum, each) => sum + each) / heights.length).toBeLessThan(190);
 });
 
-/** Runs in the page: how many lines the highest cell of each row has. */
+/** A script that returns, for each row, the number of lines in its highest cell. */
 const LINES_OF_ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => Math.max(...[...row.cells].map((cell) => {
   const { paddingTop, paddingBottom, lineHeight } = getComputedStyle(cell);
   return (cell.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / parseFloat(lineHeight);

@@ -11,7 +11,7 @@ import { startServer } from '../support/servers/server.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });
 
-/** Connects an authenticator to the page, such as the fingerprint reader of a laptop. */
+/** Connects a virtual authenticator to the page. It stands for, for example, the fingerprint reader of a laptop. */
 async function connectAuthenticator(page: Page) {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send('WebAuthn.enable');
@@ -27,7 +27,7 @@ async function connectAuthenticator(page: Page) {
   return { devTools, authenticatorId };
 }
 
-/** Adds a passkey by the steps of the guide. */
+/** Adds a passkey by following the steps of the guide. */
 async function addPasskey(page: Page, name: string): Promise<void> {
   const [profile = '', link = '', button = ''] = stepsOf('signing-in.md', 'Passkeys');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: profile }).click();
@@ -37,7 +37,7 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await page.getByText('Your passkey is added.').waitFor();
 }
 
-/** A page of the person, with an authenticator that has their passkey. It is closed after the test. */
+/** Opens a page as the person, with an authenticator that has their passkey. Closes the page after the test. */
 async function visitWithPasskey(actor: Actor) {
   const page = await site.visitAs(actor);
   const device = await connectAuthenticator(page);
@@ -53,7 +53,8 @@ async function signOut(page: Page): Promise<void> {
 test('a passkey is added, signs in without a password, is renamed and removed', async () => {
   const { member } = await site.team();
   const page = await site.visit();
-  // Otherwise the authenticator takes the passkey that the browser offers in the field for the e-mail, before the button is pressed.
+  // Without this, the virtual authenticator would use the passkey that the browser offers in the e-mail field, before the button
+  // is pressed.
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
   await site.switchTo(member, page);
   await page.goto('/profile');
@@ -78,7 +79,7 @@ test('a passkey is added, signs in without a password, is renamed and removed', 
 test('the browser offers a passkey in the field for the e-mail, and choosing it signs in', async () => {
   const { manager } = await site.team();
   const { page } = await visitWithPasskey(manager);
-  // The virtual authenticator chooses the offered passkey at once.
+  // The virtual authenticator accepts the offered passkey at once.
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'My profile' }).waitFor();
   const { rows } = await site.server.db.pool.query(
@@ -116,7 +117,7 @@ test('creating a key late asks for a proof: with the keyboard alone, by password
   await page.keyboard.press('Enter');
   expect(await page.getByLabel('API key', { exact: true }).inputValue()).toMatch(/^charter_/);
   await page.getByRole('link', { name: 'I have copied it' }).click();
-  // Within ten minutes, no page asks again.
+  // After a proof, no page asks for another one for ten minutes.
   expect(await createKey(page, 'Second')).toMatch(/^charter_/);
   await page.getByRole('link', { name: 'I have copied it' }).click();
 

@@ -3,8 +3,7 @@ import { untilFocused } from '../support/browser/browser.ts';
 import { signIn, useSite } from '../support/browser/site.ts';
 import { PASSWORD } from '../support/data/accounts.ts';
 
-// The bug: after a refused form, going back to it, or reloading it, got the browser's own page for a form that it did not keep
-// (ERR_CACHE_MISS).
+// The bug: when somebody went back to a refused form, or reloaded it, the browser showed its own error page (ERR_CACHE_MISS).
 
 const site = await useSite();
 

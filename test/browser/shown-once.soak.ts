@@ -79,7 +79,7 @@ test("no file of the browser's profile contains the key", async () => {
   }
 });
 
-/** Creates a key in a browser whose profile is in the folder, closes the browser, and returns the key. */
+/** Creates a key in a browser that keeps its profile in the folder, closes the browser, and returns the key. */
 async function createKeyInProfile(folder: string, actor: Actor): Promise<string> {
   await using context = await chromium.launchPersistentContext(folder, {
     ...launchOptions(),
@@ -97,7 +97,7 @@ async function createKeyInProfile(folder: string, actor: Actor): Promise<string>
 }
 
 test('the recovery codes can be downloaded as a text file, which asks the server for nothing', async () => {
-  // The attack: a file that can be asked for again, or codes that a proxy or a log sees.
+  // The attack: downloading a file with the codes a second time, or reading them in a proxy or a log.
   const { member } = await site.team();
   const page = await site.visitAs(member, { javaScriptEnabled: false });
   await page.goto('/profile/second-factor');

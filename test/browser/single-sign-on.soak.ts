@@ -26,7 +26,7 @@ import { startOidcProvider } from '../support/providers/oidc-provider.ts';
 import { freePort } from '../support/servers/port.ts';
 import { startServer } from '../support/servers/server.ts';
 
-// Single sign-on from the set-up to the sign-out in Chromium, with a certified provider.
+// Single sign-on in Chromium, from the set-up to the sign-out, with a certified OpenID Connect provider.
 
 const port = await freePort('127.0.0.1');
 const url = `http://127.0.0.1:${port}`;
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const SETTINGS = '/organization/sign-in';
 
-/** A team, and its provider, at which each of them has an account named after the role. */
+/** Creates a team and its provider, where each member has an account named after their role. */
 async function company() {
   const team = await createTeam(db);
   const { redirectUri, backChannelLogoutUri } = connectionUrls(url, team.organizationId);
@@ -55,7 +55,7 @@ async function company() {
   return { team, provider, domain: team.member.email.split('@')[1] ?? '' };
 }
 
-/** Such a team with a connection to its provider. The users are linked if `areLinked`. */
+/** Creates a team with a connection to its provider. If `areLinked`, the users are linked to their accounts at the provider. */
 async function connected({ areLinked = false } = {}) {
   const found = await company();
   const { team, provider } = found;
@@ -85,7 +85,7 @@ async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<Pag
   return context.newPage();
 }
 
-/** Types the e-mail, and signs in at the provider. */
+/** Types the e-mail address and signs in at the provider. */
 async function signIn(page: Page, email: string, sub: string): Promise<void> {
   await page.goto('/sign-in');
   await page.getByLabel('E-mail').fill(email);
@@ -145,12 +145,12 @@ test('a person confirms the account once, and then signs in at the provider alon
   const { email, name } = team.administrator;
   await page.goto('/sign-in');
   wrong.push(...(await look(page, 'sso-sign-in-email')));
-  // The domain of this e-mail has no single sign-on.
+  // No organization has single sign-on for the domain of this e-mail address.
   await page.getByLabel('E-mail').fill('somebody@elsewhere.example');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel('Password').waitFor();
   wrong.push(...(await look(page, 'sso-sign-in-password')));
-  // The provider does not respond, so the page before it stays open.
+  // Chromium stays on a page if the next one responds with 204, so the page that leads to the provider can be checked.
   await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ status: 204 }));
   await page.goto('/sign-in');
   await page.getByLabel('E-mail').fill(email);
@@ -188,7 +188,7 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   await page.waitForURL('**/profile/api-keys');
   expect(await nameOf(page)).toContain('Nele Neu');
   expect((await db.prisma.user.findFirstOrThrow({ where: { email } })).role).toBe('manager');
-  // The provider says that she has just signed in, so no page asks for a proof.
+  // The provider says that she has just signed in, so creating a key requires no further proof.
   await createKey(page, 'Nightly import');
 });
 
@@ -206,7 +206,7 @@ test('a form waits while somebody proves who they are at the provider', async ()
   await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   wrong.push(...(await look(page, 'sso-proof')));
   await page.getByRole('button', { name: 'Continue with single sign-on' }).click();
-  // The provider has a session, and asks nevertheless.
+  // The provider asks for the account again, although it has a session.
   await page.getByLabel('Account').fill('member');
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByText('You are about to create an API key.').waitFor();
@@ -222,7 +222,7 @@ test('the pages about a provider that does not say when somebody signed in have 
   const provider = await startIdentityProvider();
   providers.push(provider);
   await connect(db, administrator, { provider, rules: { newPeople: 'member' } });
-  /** Comes back from the provider, to which the click leads. */
+  /** Clicks the button that leads to the provider, and comes back from there. */
   const comeBack = async (page: Page, name: string, email: string) => {
     await page.getByRole('button', { name }).click();
     await page.waitForURL(`${provider.issuer}/**`);
@@ -278,7 +278,7 @@ test('the keyboard alone suffices, also without scripts', async () => {
   for (const javaScriptEnabled of [true, false]) {
     const page = await visit({ javaScriptEnabled });
     await page.goto('/sign-in');
-    // The e-mail has the focus.
+    // The field for the e-mail address has the focus.
     await page.keyboard.type(team.viewer.email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Account').waitFor();

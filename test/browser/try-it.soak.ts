@@ -1,7 +1,7 @@
 import { useSite } from '../support/browser/site.ts';
 import { createTestOrganization } from '../support/servers/server.ts';
 
-// Requests that a reader sends from the page of an operation, with a key of an organization of the server.
+// Requests that a reader sends from the page of an operation, with an API key of an organization on this server.
 
 const site = await useSite();
 
@@ -47,7 +47,7 @@ test('by keyboard alone: a list, a creation and a refusal, with a key that is on
   await page.getByRole('button', { name: 'Send and write' }).press('Enter');
   await response.getByText(/^422/).waitFor();
   expect(await response.textContent()).toContain('name must not be blank.');
-  // The browser reports the refusal, too.
+  // The browser logs the refusal as an error, too.
   expect(site.problems.splice(0).filter((problem) => !problem.includes('422'))).toEqual([]);
   expect(sent).toEqual(['GET /api/parent_programs', 'POST /api/parent_programs', 'POST /api/parent_programs']);
 

@@ -3,7 +3,7 @@ import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { createRealisticTeam } from '../support/data/team.ts';
 
-// Tests without JavaScript what style sheets and elements such as <details> do. The tests in test/dashboard send all forms
+// What style sheets and elements such as <details> do without JavaScript. The tests in test/dashboard send all forms
 // without a script.
 
 const site = await useSite();
@@ -17,7 +17,7 @@ const LISTS = [
 ];
 
 test.each(LISTS)('on a phone, $path begins with its rows, and its filters open without a script', async (list) => {
-  // The bug: the filters filled the first screen, and nothing showed that there is a list.
+  // The bug: the filters filled the first screen, and nothing showed that the page has a list.
   const page = await site.visitAs(team.administrator, PHONE);
   await page.goto(list.path);
   const field = page.getByLabel(list.field, { exact: true });
@@ -39,7 +39,7 @@ test.each(LISTS)('on a wide screen, the filters of $path are always shown, witho
   await page.goto(list.path);
   expect(await page.getByLabel(list.field, { exact: true }).isVisible()).toBe(true);
   expect(await page.getByText('Filters', { exact: true }).isVisible()).toBe(false);
-  // It takes the focus, although it is inside a closed <details>.
+  // The field can have the focus, although it is inside a closed <details>.
   await page.getByLabel(list.field, { exact: true }).focus();
   await untilFocused(page.getByLabel(list.field, { exact: true }));
 });

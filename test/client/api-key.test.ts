@@ -12,10 +12,10 @@ const PROGRAMS = '/api/parent_programs';
 const server = await useServer();
 const scripted = await useScriptedServer();
 
-/** A client whose keys come from a list, one each time that it asks, the last one for ever. */
+/** Creates a client whose `apiKey` returns the keys in turn, and the last one for ever. */
 function clientWith(keys: readonly unknown[], options: Partial<ClientOptions> = {}) {
   const asked = { times: 0 };
-  // JavaScript can return what the types refuse.
+  // A program in JavaScript can return values that the types forbid.
   const apiKey = (async () => keys[Math.min(asked.times++, keys.length - 1)]) as ClientOptions['apiKey'];
   return { asked, charter: createClient({ baseUrl: scripted.url, apiKey, ...options }) };
 }
@@ -41,7 +41,7 @@ test('a client goes on with the new key after a rotation, and asks no more than 
   expect(asked.times).toBe(2);
 });
 
-// Attack: a function that always returns another key, which is then tried without end.
+// The attack: an `apiKey` function that returns another key each time, so that the client retries without end.
 test('a 401 is retried once, whatever the function returns, and even without retries', async () => {
   scripted.play(respondsWith(401));
   const { charter } = clientWith(['charter_test_a', 'charter_test_b', 'charter_test_c'], { retries: 0 });
@@ -131,7 +131,7 @@ test.each([
   ['broken connection', hangsUp],
   ['time-out', staysSilent],
 ])('the error of a %s holds no key of the function', async (_title, step) => {
-  // Again if already the first response takes too long, on a busy machine.
+  // On a busy machine, even the first response may time out. The test then tries again.
   const error = await until('an error of the second attempt', async () => {
     scripted.play(respondsWith(401), step);
     const { charter } = clientWith(['charter_test_a', 'charter_test_b'], { retries: 0, timeoutMs: 2000 });

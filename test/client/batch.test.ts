@@ -34,11 +34,11 @@ function upserts(count: number, name = 'Program'): Change[] {
 
 const keysSent = () => network.received.map(({ headers }) => headers['idempotency-key']);
 
-/** The numbers of the events by external id: how often each program has changed. */
+/** Returns how often each program has changed, by external id. */
 async function changesOf({ client }: TestOrganization): Promise<Map<unknown, number>> {
   const counts = new Map<unknown, number>();
   for (const { data } of (await readFeed(client)).events) {
-    // Events of a second resource may have no such field.
+    // Events of other resources may lack this field.
     const id = 'external_id' in data ? data.external_id : undefined;
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
@@ -108,7 +108,7 @@ test('back-offs, lost responses and broken connections neither lose nor repeat a
   expect(await changesOf(organization)).toEqual(once(150));
 });
 
-// A refusal costs at least a second, in which hundreds of changes could have been made.
+// A refusal costs at least one second, in which hundreds of changes could have been made.
 test('batches wait until the rate limit has recovered from the one before', async () => {
   const organization = await ours();
   await changeLimits(server.db, organization.id, { perKey: 100, perOrganization: undefined });
@@ -117,7 +117,7 @@ test('batches wait until the rate limit has recovered from the one before', asyn
   for await (const { outcomes } of charter.batch(PROGRAMS, upserts(300)))
     statuses.push(...outcomes.map(({ status }) => status));
   expect(statuses).toEqual(Array(300).fill(201));
-  // Without the waits, each batch but the first would be refused once. On a busy machine, one may be.
+  // Without the waits, each batch except the first would be refused once. On a busy machine, one batch may still be refused.
   expect(network.received.length).toBeLessThan(5);
 });
 
@@ -140,7 +140,7 @@ test.each([
   expect(clock.waitsMs).toEqual(waitsMs);
 });
 
-// A crash between two batches, or while a batch was sent: the program starts again with the same changes.
+// The process crashes between two batches or during one, and the program starts again with the same changes.
 test('a repeated run gets the first outcomes, and goes on where the first one ended', async () => {
   const organization = await ours();
   const runOf = (changes: Iterable<Change>) => organization.charter.batch(PROGRAMS, changes, { run: 'nightly-7' });
@@ -179,7 +179,7 @@ test('a request has at most 1 MiB, whatever the size of its changes', async () =
   expect(statuses).toEqual(Array(120).fill(201));
   const sizes = network.received.map(({ body }) => Buffer.byteLength(body));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(1_048_576);
-  // All batches but the last one are nearly full.
+  // All batches except the last are nearly full.
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(1_000_000);
 });
 

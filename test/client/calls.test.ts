@@ -4,13 +4,13 @@ import { createTestOrganization, startServer } from '../support/servers/server.t
 
 type Target = { readonly url: string; readonly apiKey: string; close(): Promise<void> };
 
-/** Every server that implements the contract; the client's tests run against each. */
+/** All servers that implement the contract. The client's tests run against each of them. */
 const TARGETS: readonly { readonly name: string; start(): Promise<Target> }[] = [
   { name: 'the server', start: startRealServer },
   { name: 'the mock', start: startMockServer },
 ];
 
-/** Creates an organization with enough parent programs for several list pages. */
+/** Starts a server with an organization that has enough parent programs for several list pages. */
 async function startRealServer(): Promise<Target> {
   const server = await startServer();
   const { key, client } = await createTestOrganization(server);

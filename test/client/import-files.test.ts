@@ -1,4 +1,4 @@
-// Files as other programs write them, read and reported by the functions of `charter-import`.
+// Files as other programs write them. The functions of `charter-import` read them and write their reports.
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -46,7 +46,7 @@ const ENCODINGS = {
   'euc-kr': 'a한글',
 };
 
-/** Any way in which a table can be written. */
+/** All ways in which a program can write a table. */
 const rendering = fc.constantFrom(...Object.entries(ENCODINGS)).chain(([encoding, letters]) =>
   fc.record({
     format: fc.record({
@@ -70,7 +70,7 @@ const rendering = fc.constantFrom(...Object.entries(ENCODINGS)).chain(([encoding
   }),
 );
 
-/** The encoders by name. Making one is slow. */
+/** The encoders by name, cached because creating one is slow. */
 const known = new Map<string, Encoder>();
 function encoders(encoding: string): Encoder {
   const found = known.get(encoding) ?? encoderOf(encoding);
@@ -115,7 +115,7 @@ test.each(['windows-1252', 'shift_jis', 'iso-2022-jp', 'gb18030', 'big5', 'euc-j
   },
 );
 
-/** What an import makes of a file, if the server refuses the rows with a name that begins with "!". */
+/** Imports the file. The server refuses rows whose name begins with "!". */
 async function imported(path: string, { report = `${path}.report`, ...given }: Given & { report?: string } = {}) {
   const notes: string[] = [];
   const { format, rows } = await openCsv(path, { delimiter: given.delimiter, encoding: given.encoding ?? 'utf-8' });
@@ -290,7 +290,7 @@ describe('a report of an earlier import', () => {
     ['removed', right],
   ])('is kept under another name instead of being %s if it was edited', async (_, content) => {
     const { report } = await imported(await fileWith(wrong), { encoding: 'utf-8' });
-    // Some file systems and archives keep whole seconds only.
+    // Some file systems and archives store modification times in whole seconds.
     for (const [kept, seconds] of [
       [`${report}.edited`, 1.5],
       [`${report}.edited-2`, 2],
@@ -306,7 +306,7 @@ describe('a report of an earlier import', () => {
     }
   });
 
-  // The attack: a slip of the hand, such as --refused with the name of another catalogue.
+  // A slip of the user: `--refused` with the name of another catalogue.
   test('is the only file that a report replaces', async () => {
     const other = await fileWith(right);
     for (const content of [wrong, right])

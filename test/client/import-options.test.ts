@@ -1,4 +1,3 @@
-// The command line of `charter-import`, and the columns of its file.
 import { inspect } from 'node:util';
 import { readOptions } from '../../src/client/import/options.ts';
 import { proxyAdvice } from '../../src/client/import/progress.ts';

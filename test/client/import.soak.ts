@@ -1,4 +1,4 @@
-// The command `charter-import` as integrators run it: from the packed client, in a process of its own.
+// The command `charter-import` as integrators run it: from the packed client, in its own process.
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
@@ -48,7 +48,7 @@ const csvOf = (count: number, name = 'Program') =>
 
 const refusedOf = (path: string) => path.replace(/\.csv$/, '.refused.csv');
 
-/** The content of the parent programs by external id. */
+/** Returns the content of the parent programs by external id. */
 async function programsOf({ client }: TestOrganization) {
   const programs = new Map<string, object>();
   let cursor = '';
@@ -200,7 +200,9 @@ test.each([
   network.play(passesOn(server.url));
   const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
-  // The look at the key, and three batches, two of which would be refused without the waits. On a busy machine, one may be.
+  // These are the request for the key and three batches. Without the waits, two batches would be refused and sent again. On a
+  // busy
+  // machine, one may be.
   expect(network.received.length).toBeLessThan(6);
 });
 
@@ -218,7 +220,7 @@ test('a report that is another name of the file is refused', async () => {
   expect({ code, stderr }).toEqual({ code: 1, stderr: '--refused must not be the file itself. Name another file.\n' });
 });
 
-/** Runs the command until the server has received its second batch, to which it does not respond. */
+/** Starts the command, and returns when the server has received the second batch, to which it does not respond. */
 async function interrupted(ours: TestOrganization, file: string): Promise<Running> {
   const good: Step = passesOn(server.url);
   network.play(good, good, staysSilent);
@@ -249,7 +251,7 @@ test('Ctrl+C ends the import at once, and says how to go on', async () => {
   });
 });
 
-/** Has Node load a program first. */
+/** Returns environment variables that make Node run the code before the program. */
 const loading = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` });
 const IS_TERMINAL = 'process.stderr.isTTY = true;';
 const HAS_NO_PATIENCE =
@@ -302,7 +304,7 @@ test('progress is shown on a terminal only', async () => {
   const file = await fileWith(csvOf(250));
   expect((await importedBy(ours, [file])).stderr).not.toMatch(/\r/);
   const { stderr } = await runFile(COMMAND, [file], { ...envOf(ours), ...loading(IS_TERMINAL) });
-  // The end of the line is cleared each time, and the whole line at the end.
+  // Each state clears the rest of the line, and the last one clears the whole line.
   const [, ...states] = stderr.split('\r').map((state) => state.replace('\u001B[K', ''));
   expect(states).toEqual([
     expect.stringMatching(/^\[#*\.*\] \d+% {2}100 rows, 0 refused$/),

@@ -5,14 +5,14 @@ import { publint } from 'publint';
 import { getPackedClient, packClient } from '../support/clients/client-package.ts';
 import { operations } from '../support/contract/contract.ts';
 
-/** `require` in Node before 22 cannot load an ES module; the package declares that it is one. */
+/** The module systems in which `require` cannot load the package: in Node before 22, `require` cannot load an ES module. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 const packed = await getPackedClient();
 
 const PARSER = 'node_modules/csv-parse/';
 
-/** What the file imports: files of the package by their path, and everything else by its name. */
+/** Returns what the file imports: the package's own files by path, and everything else by name. */
 function importsOf(name: string): string[] {
   const imported = [...(packed.files.get(name) ?? '').matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(
     ([, from = '']) => from,
@@ -20,7 +20,7 @@ function importsOf(name: string): string[] {
   return imported.map((from) => (from.startsWith('.') ? posix.join(posix.dirname(name), from) : from));
 }
 
-/** The file and all that it imports. */
+/** Returns the file and everything that it imports, directly or indirectly. */
 function loadedBy(name: string, found: ReadonlySet<string> = new Set([name])): string[] {
   const others = importsOf(name).filter((each) => !found.has(each));
   const all = new Set([...found, ...others]);
@@ -82,7 +82,7 @@ describe('the package', () => {
     }
   });
 
-  // Programs that only call Charter load nothing of the webhooks, and those that only receive events nothing of the calls.
+  // Programs that only call the API load no code for webhooks, and programs that only receive events load no code for calls.
   test('has two entry points that load only their own code, and nothing of the command', () => {
     expect(loadedBy('charter-client.js').filter((name) => /^(webhook|import|csv-parse|node:)/.test(name))).toEqual([]);
     expect(loadedBy('webhooks.js').sort()).toEqual(['errors.js', 'webhooks.js']);

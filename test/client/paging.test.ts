@@ -10,7 +10,7 @@ const NAMES = Array.from({ length: 7 }, (_, i) => `Program ${i + 1}`);
 const server = await useServer();
 const scripted = await useScriptedServer();
 
-/** A client of an organization with seven parent programs, and the URLs it requests. */
+/** Creates a client of an organization with seven parent programs, and records the URLs that the client requests. */
 async function openList(): Promise<{ charter: CharterClient; asked: URL[] }> {
   const ours = await createTestOrganization(server);
   await insertPrograms(

@@ -1,4 +1,4 @@
-// A program in JavaScript, or with loose types, can pass values that the types refuse.
+// Arguments that the types forbid, which a program in JavaScript, or with loose types, can pass.
 import { type Call, createCall } from '../../src/client/calling.ts';
 import { realClock } from '../../src/client/sending.ts';
 import { readSettings } from '../../src/client/settings.ts';
@@ -9,20 +9,20 @@ const PROGRAM = '/api/parent_programs/{id}';
 
 const server = await useScriptedServer();
 
-/** Calls without types, as a program in JavaScript does. */
+/** Calls without type checks, as a program in JavaScript does. */
 async function call(...parameters: Parameters<Call>): Promise<void> {
   server.play(respondsWith(200));
   await createCall(readSettings({ baseUrl: server.url, apiKey: 'charter_test_key' }), realClock)(...parameters);
 }
 
-// openapi-fetch omits null, so the update would run without its condition.
+// openapi-fetch omits null, so the update would be made without its condition.
 test('If-Match: null is refused, not omitted', async () => {
   const params = { path: { id: 'x' }, header: { 'If-Match': null } };
   await expect(call('patch', PROGRAM, { params, body: {} })).rejects.toThrow('params.header.If-Match is null.');
   expect(server.received).toHaveLength(0);
 });
 
-// A proxy that compresses responses weakens the tags of the server, which would refuse them in If-Match for ever.
+// A proxy that compresses responses weakens the server's entity tags. The server would refuse the weak tags in If-Match for ever.
 test.each([
   ['If-Match', 'W/"a"', '"a"'],
   ['if-match', 'W/"a,W/", "b" ,W/"c"', '"a,W/", "b" ,"c"'],

@@ -1,4 +1,3 @@
-// Integrators try the examples of the package's README first, so each is compiled and run exactly as printed.
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ afterAll(() => scratch.remove());
 const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
 const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
-/** An example of another entry point needs no client. */
+/** Returns whether the example uses an entry point that needs no client. */
 const needsNoClient = (code: string) => code.includes("from 'charter-client/webhooks'");
 const isOnItsOwn = (code: string) => needsNoClient(code) || code.includes('createClient(');
 const examples = [first, ...others.map((other) => (isOnItsOwn(other) ? other : setUp + other))];
@@ -25,7 +24,7 @@ for (const [i, code] of examples.entries()) {
   await write(join(scratch.folder, `example-${i + 1}.ts`), code.replace('http://127.0.0.1:3000', server.url));
 }
 
-/** The output of an example of the README for an organization with these parent programs. */
+/** Runs an example of the README for an organization with these parent programs, and returns its output. */
 async function printedBy(example: number, programs: readonly string[] = []) {
   const ours = await createTestOrganization(server);
   await insertPrograms(

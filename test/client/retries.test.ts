@@ -32,7 +32,7 @@ describe('the client retries', () => {
       (charter) =>
         charter.PATCH(PROGRAM, { params: { path, header: { 'If-Match': '"x"' } }, body: { name: 'Nordic' } }),
     ],
-    // A late retry could undo another client's change made in between.
+    // A late retry could undo a change that another client made in the meantime.
     [
       'not PATCH without If-Match',
       1,
@@ -60,7 +60,7 @@ describe('the client retries', () => {
     });
   }
 
-  // A rate limit refuses a request before anything is done for it.
+  // A request that exceeds a rate limit is refused before it has any effect.
   test('after a 429, every request, as long as no later attempt may have been executed', async () => {
     const update = () => client().PATCH(PROGRAM, { params: { path }, body: { name: 'Nordic' } });
     const limited = respondsWith(429, { 'Retry-After': '1' });

@@ -19,7 +19,7 @@ function client(options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: server.url, apiKey, retries: 0, ...options });
 }
 
-/** Everything that a log or a console could print of a value. */
+/** Returns everything that a log or a console could print about the value. */
 function shown(value: unknown): string {
   const { message, stack } = Object(value);
   const deep = inspect(value, { depth: 20, showHidden: true, getters: true });
@@ -118,7 +118,7 @@ describe('the key is sent to no other host', () => {
   test('a path cannot name another host', async () => {
     const host = new URL(elsewhere.url).host;
     for (const path of [`@${host}/api/key`, elsewhere.url, `.${host}/`, '']) {
-      // JavaScript can pass a path that the types refuse.
+      // A program in JavaScript can pass a path that the types forbid.
       const get: (path: string) => Promise<unknown> = Reflect.get(client(), 'GET');
       await expect(get(path)).rejects.toThrow(new TypeError('The path must begin with "/".'));
     }
@@ -176,7 +176,7 @@ describe('a baseUrl is refused', () => {
 
 test.each<[Partial<ClientOptions>, string]>([
   [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 600000.'],
-  // setTimeout would treat this value as 1.
+  // setTimeout would treat this value as 1 ms.
   [{ timeoutMs: 2 ** 31 }, 'timeoutMs must be an integer from 1 to 600000.'],
   [{ timeoutMs: Number.NaN }, 'timeoutMs must be an integer from 1 to 600000.'],
   [{ retries: -1 }, 'retries must be an integer from 0 to 10.'],

@@ -24,7 +24,7 @@ function client(others: Partial<ClientOptions> = {}): CharterClient {
   return createClient({ ...options(), ...others });
 }
 
-/** Timers that would keep a program running. */
+/** Returns the number of timers that would keep a program running. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
@@ -45,7 +45,7 @@ describe('a time-out', () => {
   test('leads to a retry', async () => {
     const clock = createTestClock();
     const silent = () => new Promise<Response>(() => {});
-    // The response comes at once and without the network, which could also be slow on a busy machine.
+    // This response comes immediately and not from the network, which may be slow on a busy machine.
     const prompt = async () => Response.json({ data: [] });
     const tries = [silent, silent, prompt];
     const charter = createClientOn(clock, { ...options(), timeoutMs: 20, fetch: () => (tries.shift() ?? prompt)() });
@@ -58,7 +58,7 @@ describe('a time-out', () => {
     const call = client({ totalTimeoutMs: 50 }).GET(PROGRAMS);
     const error = await call.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'TimeoutError', tries: 1 });
-    // A few milliseconds may have passed before the request.
+    // The call may have taken a few milliseconds before it sent the request.
     expect(Object(error).timeoutMs).toBeLessThanOrEqual(50);
   });
 

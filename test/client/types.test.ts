@@ -1,4 +1,4 @@
-// The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
+// The assertions of this file are made by the type check of `npm test`: an unused @ts-expect-error is an error.
 import type { IncomingMessage } from 'node:http';
 import {
   type ChangeOf,
@@ -17,7 +17,7 @@ import {
   type WebhookEvent,
 } from '../../src/client/webhooks.ts';
 
-/** Accepts exactly T: neither a wider nor a narrower type compiles. */
+/** Accepts a value only if its type is exactly T. A wider or a narrower type does not compile. */
 declare function exactly<T>(): <U>(value: U & (Same<T, U> extends true ? unknown : never)) => void;
 type Same<T, U> = (<X>() => X extends T ? 1 : 2) extends <X>() => X extends U ? 1 : 2 ? true : false;
 
@@ -25,7 +25,7 @@ const PROGRAMS = '/api/parent_programs';
 const PROGRAM = '/api/parent_programs/{id}';
 const id = '019c2291-34b8-752e-bca9-6513269e0d37';
 
-/** Never called, only compiled, like every function below. */
+/** Is only compiled and never called, like every function below. */
 async function responses(charter: CharterClient): Promise<void> {
   const list = await charter.GET(PROGRAMS, { params: { query: { limit: 25 } } });
   exactly<200 | 400 | 401 | 403 | 405 | 406 | 408 | 414 | 422 | 429 | 500 | 501 | 503>()(list.status);
@@ -169,7 +169,7 @@ type Posts = {
   '/no-post': { get: Post<{ 'Idempotency-Key'?: string }>['post']; post?: never };
 };
 
-// A key for any other POST would make the client repeat a request that is not safe to repeat.
+// If another POST got a key, the client would retry a request that is not safe to repeat.
 function idempotent(path: IdempotentPathIn<Posts>): void {
   exactly<'/optional' | '/required'>()(path);
 }

@@ -1,4 +1,4 @@
-// `parseEvent` of `charter-client/webhooks`, against the server's own signatures and the reference library.
+// `parseEvent` of `charter-client/webhooks`, tested with the server's signatures and with the reference library.
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { CharterError } from '../../src/client/errors.ts';
@@ -9,7 +9,7 @@ const secret = newSecret();
 const event = newEvent();
 const message = messageOf(event, [secret]);
 
-/** The reason for which a message is refused. */
+/** Returns the reason why the message is refused, or "accepted". */
 async function reasonOf({ headers, body }: Message, given: string | readonly string[] = secret.text): Promise<string> {
   const error: unknown = await parseEvent(headers, body, given).then(
     () => 'accepted',
@@ -77,7 +77,7 @@ test('a secret is accepted without its padding, and with too much of it', async 
 });
 
 describe('a request that Charter did not send is refused', () => {
-  // The attacks: to change what is signed, to sign with a key that everybody has, and to leave the signature out.
+  // The attacks: changing what is signed, signing with a key that everybody knows, and omitting the signature.
   test.each([
     ['another body', { ...message, body: message.body.replace('Nordic', 'Arctic') }],
     ['a body with an additional space', { ...message, body: `${message.body} ` }],
@@ -112,7 +112,7 @@ describe('a request that Charter did not send is refused', () => {
   });
 });
 
-// The attack: a recorded message is sent again, with its right signature.
+// The attack: a recorded message is sent again with its valid signature.
 test('a message is refused if its time differs from the clock by more than five minutes', async () => {
   expect(TOLERANCE_SECONDS).toBe(300);
   const slack = 60;
@@ -152,7 +152,7 @@ test('an event of a type that this version does not know is returned', async () 
   expect((await parseEvent(later.headers, later.body, secret.text)).type).toBe('child_program.created');
 });
 
-// These are mistakes in the program, which no request causes. Without an error, every request would be refused, or accepted.
+// These are mistakes in the program and not in a request. Without an error, every request would be refused, or accepted.
 describe('a secret or a body that cannot be right throws a TypeError that does not hold the secret', () => {
   test.each([
     ['undefined', undefined],

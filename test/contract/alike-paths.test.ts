@@ -1,4 +1,4 @@
-// Paths that some URLs match both: "/{id}/archive" beside "/by_external_id/{external_id}".
+// URLs that match two paths of a contract, such as "/{id}/archive" and "/by_external_id/{external_id}".
 import { openMock } from '../../scripts/mock/server.ts';
 import { createConformityCheck } from '../../src/contract/conformity.ts';
 import { readDocument } from '../../src/contract/contract.ts';
@@ -17,7 +17,7 @@ afterAll(() => mock.close());
 const client = new Client(mock.url, mock.key, () => {});
 const check = createConformityCheck({ ...document });
 
-// The server and the mock have one router.
+// The server and the mock use the same router.
 test('a URL belongs to the path whose literal segment stands first, for the router and for the check of responses', async () => {
   const shared = `${LIST}/by_external_id/archive`;
   const created = await client.put(shared, { name: 'x' });

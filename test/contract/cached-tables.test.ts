@@ -1,5 +1,5 @@
-// Every way of writing to a table behind a cached response changes the version of the organization. The tables are those
-// that the statements of the cached operations read, so a new resource is covered without a change.
+// Every way of writing to a table behind a cached response changes the version of the organization. The test finds the tables
+// in the SQL queries of the cached operations, so it includes every new resource.
 
 import { firstExample } from '../../src/contract/document.ts';
 import { operations } from '../support/contract/contract.ts';
@@ -16,7 +16,7 @@ const LOOK_UP = 'find_keys_by_hash';
 
 type Reading = { readonly operationId: string; readonly isCached: boolean; readonly tables: readonly string[] };
 
-/** The tables that an operation reads after the look-up of the key, with each of its parameters. */
+/** Returns the tables that an operation reads after the look-up of the key, tried with each of its parameters. */
 async function readingOf(operation: (typeof operations)[number]): Promise<Reading> {
   const { client, request } = await prepare(server, operation);
   const parameters = (operation.parameters ?? []).filter(
@@ -36,7 +36,7 @@ async function readingOf(operation: (typeof operations)[number]): Promise<Readin
   return { operationId: operation.operationId, isCached, tables: [...new Set(tables.flat())] };
 }
 
-/** The tables with rows of organizations in the plan of a statement. */
+/** Returns the tables in the plan of an SQL query that contain rows of organizations. */
 async function tablesIn(text: string): Promise<string[]> {
   const { rows } = await db.pool.query(`explain (generic_plan, format json) ${text}`);
   const named = [...JSON.stringify(rows).matchAll(/"Relation Name":"([^"]+)"/g)].map(([, name = '']) => name);
@@ -65,7 +65,7 @@ test('every operation that declares a 304 is cached and reads a table', () => {
   expect(tables).toContain('parent_programs');
 });
 
-/** SQL for each way of writing; `$1` is the organization. */
+/** Returns SQL for each way of writing to the table. `$1` is the organization's id. */
 async function writesTo(table: string): Promise<Record<string, string>> {
   return {
     insert: (await copyStatement(db, table)).replaceAll('$2', '1'),
@@ -83,13 +83,13 @@ async function versionOf({ id }: TestOrganization): Promise<string> {
   return (await db.pool.query('select version::text from organizations where id = $1', [id])).rows[0].version;
 }
 
-/** The ways of writing the table after which the version of the organization is as before. */
+/** Returns the ways of writing to the table that leave the version of the organization as it was. */
 async function unnoticedWrites(table: string): Promise<string[]> {
   const found: string[] = [];
   const path = lists.find((list) => tableOf({ path: list }) === table);
   if (path === undefined) throw new Error(`No list of the contract shows rows of ${table}.`);
   for (const [way, text] of Object.entries(await writesTo(table))) {
-    // Tools that copy data set the role to replica, which silences ordinary triggers.
+    // Tools that copy data set session_replication_role to replica, which turns ordinary triggers off.
     for (const role of ['origin', 'replica']) {
       const ours = await createTestOrganization(server);
       await createItem(ours.client, { path });
@@ -124,14 +124,14 @@ test('a move of a row changes the versions of both organizations', async () => {
   }
 });
 
-// The attack: a new list is cached, and its migration forgets the triggers.
+// The risk: a new list is cached, but its migration lacks the triggers.
 test('a table without triggers is noticed, by every way of writing', async () => {
   const { rows } = await db.pool.query<{ table: string; name: string }>(
     `select tgrelid::regclass::text as table, tgname as name from pg_trigger
      where tgrelid::regclass::text = any($1) and not tgisinternal`,
     [tables],
   );
-  // Every table is checked, because truncating one truncates those that refer to it.
+  // All tables are tested together, because TRUNCATE on one table also truncates the tables that refer to it.
   const switchAll = (way: string) =>
     db.pool.query(rows.map(({ table, name }) => `alter table ${table} ${way} trigger "${name}"`).join(';'));
   await switchAll('disable');

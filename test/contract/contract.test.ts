@@ -1,4 +1,3 @@
-// Rules for the contract document itself, independent of its operations.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -34,14 +33,14 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Resolves a reference; returns any other value unchanged. */
+/** Returns the target of a reference, and any other value unchanged. */
 function at(node: unknown): unknown {
   if (!isNode(node) || typeof node['$ref'] !== 'string') return node;
   const names = node['$ref'].slice(2).split('/');
   return names.reduce<unknown>((value, name) => (isNode(value) ? value[name] : undefined), document);
 }
 
-/** Every schema in the document. The content of an example is data and holds no schemas. */
+/** All schemas of the document. Examples are data and contain no schemas. */
 const schemas = nodes.filter(
   ({ place, node }) =>
     !/\/(examples|example|default|enum)(\/|$)/.test(place) &&
@@ -124,7 +123,7 @@ test('the examples of every schema are valid', () => {
   expect(problems).toEqual([]);
 });
 
-// Attack: a leaked key creates more keys and so survives its own revocation. Only the dashboard creates keys.
+// The attack: a leaked key creates more keys, and so survives its own revocation. Only the dashboard creates keys.
 test('no operation creates, rotates, revokes or lists keys', () => {
   const onKeys = operations.filter(({ path, operationId }) => /key|token/i.test(`${path} ${operationId}`));
   expect(onKeys.map(({ method, path }) => `${method} ${path}`)).toEqual(['get /api/key']);
@@ -141,7 +140,7 @@ test('every operation requires a key, and none accepts an organization', () => {
   }
 });
 
-// The attack: a read-only key that can write because an operation declares the wrong permission.
+// The attack: writing with a read-only key, because an operation requires the wrong permission.
 test('every operation that writes requires a write permission, and every operation that reads requires only a read permission', () => {
   for (const { method, security } of operations) {
     const asked = security.flatMap((each) => Object.values(each).flat());
@@ -150,7 +149,7 @@ test('every operation that writes requires a write permission, and every operati
   }
 });
 
-/** The schema without what differs by intent: descriptions, examples and remedies. */
+/** Returns the schema without what may differ: descriptions, examples and remedies. */
 function constraintsOf(schema: unknown): Node {
   const entries = Object.entries(isNode(schema) ? schema : {});
   return Object.fromEntries(entries.filter(([name]) => !['description', 'examples', 'x-remedy'].includes(name)));
@@ -172,7 +171,7 @@ test('each change of a batch has exactly the parameters and the body of its own 
         (each) =>
           each.method === methods[action.const] && each.path.startsWith(list) && each.operationId !== operationId,
       );
-      // An Idempotency-Key belongs to the whole batch.
+      // A change has no Idempotency-Key, because the key belongs to the whole batch.
       const parameters = (own?.parameters ?? []).filter(({ name }) => name !== 'Idempotency-Key');
       const named = parameters.map(({ name, schema }) => [name.toLowerCase().replaceAll('-', '_'), schema] as const);
       const body = own?.requestBody?.content['application/json']?.schema;
@@ -184,7 +183,7 @@ test('each change of a batch has exactly the parameters and the body of its own 
   }
 });
 
-/** The receiver needs no key, and generated code must not ask it for one. */
+/** Receivers have no API key, so generated code must not require one. */
 test('every webhook is a POST without a key, with the headers of Standard Webhooks, and named after its type', () => {
   expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE]);
   for (const { name, method, security, parameters = [], requestBody, responses } of webhooks) {
@@ -216,7 +215,7 @@ test('an event of a webhook is the event of the feed, but for its type', () => {
     const { data, ...rest } = others;
     const { data: anyData, ...restOfFeed } = ofFeed;
     expect(withoutTexts(rest)).toBe(withoutTexts(restOfFeed));
-    // If several resources have events, the feed has the data of each as an alternative.
+    // If several resources have events, the data of an event in the feed is one of several alternatives.
     const alternatives: unknown[] = Array.isArray(anyData?.anyOf) ? anyData.anyOf : [anyData];
     expect(alternatives.map(withoutTexts)).toContain(withoutTexts(data));
     expect(Object.values(examples ?? {}).map(({ value }) => value)).toEqual(
@@ -225,7 +224,7 @@ test('an event of a webhook is the event of the feed, but for its type', () => {
   }
 });
 
-// The example lets integrators check their code: secret, id and timestamp stand in the guide.
+// Integrators check their code with this example. The guide has its secret, id and timestamp.
 test('the signature of the examples is right', () => {
   const [id, timestamp, signature] = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'].map((name) => {
     const parameter = nodes.find(({ place }) => place === `#/components/parameters/${name}`)?.node;

@@ -34,7 +34,7 @@ const document: Document = JSON.parse(readFileSync(join(import.meta.dirname, '..
 const schemaOf = (name: string) => document.components.schemas[name] ?? {};
 const propertiesOf = (name: string) => Object.entries(schemaOf(name).properties ?? {});
 
-/** The table behind each schema that shows rows. `without` explains each property that has no column. */
+/** The table behind each schema that shows rows. `without` says why a property has no column. */
 const TABLES: Record<string, { table: string; columns?: Record<string, string>; without?: Record<string, string> }> = {
   ...Object.fromEntries(resources.map(({ path, table }) => [schemaCreatedAt(path), { table }])),
   Event: { table: 'events' },
@@ -45,7 +45,7 @@ const TABLES: Record<string, { table: string; columns?: Record<string, string>; 
 
 type Column = { type: string; maxLength: number | null; isNullable: boolean };
 
-/** The schema of the rows that are created on the path. */
+/** Returns the schema of the rows that are created with POST on the path. */
 function schemaCreatedAt(path: string): string {
   const { $ref } = document.paths[path]?.['post']?.responses[201]?.content['application/json'].schema ?? {};
   return nameOf($ref);
@@ -78,7 +78,7 @@ describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
   );
 });
 
-/** The types of columns, in the terms of the contract. */
+/** The contract's name of each PostgreSQL type. */
 const TYPES: Record<string, string> = {
   boolean: 'boolean',
   'character varying': 'string',
@@ -90,7 +90,7 @@ const TYPES: Record<string, string> = {
   ARRAY: 'array',
 };
 
-/** The format of a string that has a type of its own in PostgreSQL, such as "uuid"; otherwise the type. */
+/** Returns the format of a string if PostgreSQL has a type for the format, such as "uuid"; otherwise the type. */
 function kindOf({ type, format = '', $ref, oneOf, anyOf }: Property): string | undefined {
   if ([$ref, oneOf, anyOf].some((each) => each !== undefined)) return 'object';
   const [first] = [type].flat();
@@ -126,7 +126,7 @@ test('a CHECK with other bounds than the contract is noticed, and a missing one'
   }
 });
 
-/** The differences between the CHECKs of a column and the bounds of its field, with a remedy. */
+/** Returns the differences between the CHECKs of a column and the limits of its field, each with a remedy. */
 async function differencesOf(column: string, schema: Property): Promise<string[]> {
   const found: string[] = [];
   for (const { value, isValid } of valuesAtBounds(schema)) {
@@ -145,7 +145,10 @@ type AtBound = { readonly value: string | number; readonly isValid: boolean };
 
 const [LEAST_INTEGER, LARGEST_INTEGER] = [-(2 ** 31), 2 ** 31 - 1];
 
-/** The type of the column holds the length at most, and the values of an enumeration and of a format. */
+/**
+ * Returns values just inside and just outside the field's limits. The column's type enforces maximum lengths, enumerations
+ * and formats.
+ */
 function valuesAtBounds(schema: Property): AtBound[] {
   const { minLength = 0, minimum = LEAST_INTEGER, maximum = LARGEST_INTEGER } = schema;
   if (kindOf(schema) === 'integer')
@@ -159,7 +162,9 @@ function valuesAtBounds(schema: Property): AtBound[] {
   return minLength === 0 ? [{ value: '', isValid: true }] : [{ value: 'x'.repeat(minLength - 1), isValid: false }];
 }
 
-/** Whether a column of this type and with these CHECKs accepts the value. CHECKs of several columns do not count. */
+/**
+ * Returns whether a column of this type and with these CHECKs accepts the value. CHECKs that involve several columns are ignored.
+ */
 async function isAccepted(column: string, value: string | number): Promise<boolean> {
   if (typeof value === 'number' && (value < LEAST_INTEGER || value > LARGEST_INTEGER)) return false;
   const { pool } = database.db;
@@ -189,7 +194,7 @@ test.each(resources)('the request schemas of $path have the same bounds as the r
 });
 
 function boundsOf({ format, minLength, maxLength, minimum, maximum }: Property = {}) {
-  // A request may write an instant in other ways than responses do.
+  // A request may write a time in other forms than a response does.
   if (format === 'date-time') return { format };
   return { minLength, maxLength, minimum, maximum };
 }
@@ -210,7 +215,7 @@ function namesIn(text: string): string[] {
   return text.match(/\b[a-z_]+:(read|write)\b/g) ?? [];
 }
 
-// Lists have the order of the definition, events that of the columns in PostgreSQL, and the mock that of the contract.
+// Lists use the order of the definition, events use the order of the columns in PostgreSQL, and the mock uses the contract's.
 test.each(resources)(
   'the fields of $path have the same order in the contract, in its table and in PostgreSQL',
   async (resource) => {
@@ -236,7 +241,7 @@ test.each(resources)(
   },
 );
 
-// A column that the triggers do not know would be shown as null in every event, as if the event were older than the column.
+// If the triggers did not know a column, every event would show it as null, as if the event were older than the column.
 test.each(Object.entries(EVENT_TABLES))(
   'an event of a %s has every column of its table',
   async (_, { name, columns }) => {
@@ -253,7 +258,7 @@ test.each(Object.entries(EVENT_TABLES))(
   },
 );
 
-/** The fields of an event that the last release did not have, and that cannot be filled in in the events that are kept. */
+/** Returns the fields that events did not have in the last release and that have no value for stored events. */
 function unfilledFields(released: Schema, present: Schema, table: InitialValues): string[] {
   const before = Object.keys(Object(released.properties));
   const added = Object.entries<object>(Object(present.properties)).filter(([field]) => !before.includes(field));
@@ -279,7 +284,7 @@ test.each(Object.entries(EVENT_TABLES))(
     const present = dataOf(document);
     // The released document is an OpenAPI document, too.
     const released = dataOf((await findLastReleased())?.document as Document);
-    // A resource that is new has no kept events.
+    // A new resource has no stored events.
     if (released.properties !== undefined) expect(unfilledFields(released, present, table)).toEqual([]);
     const planted = { type: 'string', minLength: 1 };
     const next = {
@@ -289,7 +294,7 @@ test.each(Object.entries(EVENT_TABLES))(
   },
 );
 
-/** A field is unique within an organization in the contract exactly when the database enforces it. */
+/** A field must be unique in the contract if, and only if, the database enforces it. */
 test.each(resources)(
   'the fields of $path that are unique in the contract are unique in the database',
   async (resource) => {

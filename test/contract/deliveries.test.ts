@@ -1,4 +1,4 @@
-// Deliveries match the contract, and receivers can verify them.
+// Deliveries match the contract, and receivers can verify their signatures.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Webhook as ReferenceLibrary } from 'standardwebhooks';
@@ -16,7 +16,7 @@ import { until } from '../support/wait.ts';
 const { db } = await useDatabase();
 const receiver = await useScriptedServer();
 
-/** An endpoint of a new organization, and its administrator. */
+/** Creates an organization with an endpoint, and returns the endpoint and the organization's administrator. */
 async function create(secrets: { previousSecret?: Buffer; previousSecretUntil?: Date } = {}) {
   const { administrator } = await createPeople(db);
   const endpoint = await insertEndpoint(db, administrator.scope.organizationId, { url: receiver.url, ...secrets });
@@ -28,7 +28,7 @@ formats.default(ajv);
 
 type Created = Awaited<ReturnType<typeof create>>;
 
-/** Delivers one event of each type. Returns the requests that the receiver got. */
+/** Delivers one event of each type, and returns the requests that the receiver got. */
 async function deliverEach({ administrator, endpoint }: Created): Promise<readonly Received[]> {
   const { organizationId, endpointId } = endpoint;
   receiver.play(respondsWith(204));

@@ -1,5 +1,5 @@
-// Documents derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and that of the
-// preview.
+// Documents that are derived from the contract for other tools: one with every `$ref` resolved, a Postman collection, and the
+// document of the preview.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleContract } from '../../scripts/bundle.ts';
@@ -57,7 +57,7 @@ describe('postman.json', () => {
   const collection: Collection = json;
   const items = collection.item.flatMap((folder) => folder.item.map((item) => ({ ...item, folder: folder.name })));
 
-  /** The request of the collection for an operation of the contract. */
+  /** Returns the collection's request for an operation of the contract. */
   function itemOf({ path, method }: (typeof operations)[number]) {
     const wanted = path.replaceAll(/\{([^}]+)\}/g, ':$1');
     const [found, ...more] = items.filter(
@@ -148,7 +148,7 @@ describe('postman.json', () => {
   });
 });
 
-/** Unchanged, unless it refers to other rows. */
+/** Returns the body with these references, or unchanged if it has none. */
 function bodyWith(text: string, references: References): unknown {
   return Object.keys(references).length === 0 ? text : withReferences(JSON.parse(text), references);
 }

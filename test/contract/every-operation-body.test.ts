@@ -11,7 +11,7 @@ const taking = operations.filter(({ requestBody }) => requestBody !== undefined)
 describe.each(taking)('$operationId', (operation) => {
   const maxBytes = maxBodyBytesOf(operation);
   let shared: Promise<Prepared> | undefined;
-  /** Prepares data for requests that are refused, and so change nothing. */
+  /** Prepares data once for all requests that are refused, because they change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;
@@ -74,7 +74,7 @@ describe.each(taking)('$operationId', (operation) => {
     expect((await sendTo(client, request, { headers })).status).toBe(415);
   });
 
-  // Attack: a decompression bomb, a few bytes that expand to gigabytes.
+  // The attack: a decompression bomb, a few bytes that expand to gigabytes.
   test('415 for a compressed body', async () => {
     const { client, request } = await prepareOnce();
     const body = gzipSync(JSON.stringify(request.body));
@@ -109,7 +109,7 @@ describe.each(taking)('$operationId', (operation) => {
     expect(response.body.errors).toEqual({ body: ['must be an object.'] });
   });
 
-  // Attack: deep nesting, to exhaust the stack of the parser or of the validator.
+  // The attack: deep nesting that exhausts the stack of the parser or of the validator.
   test('422, not 500, for fifty thousand nested arrays', async () => {
     const { client, request } = await prepareOnce();
     const body = `{"metadata":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;

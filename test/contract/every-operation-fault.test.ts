@@ -12,17 +12,17 @@ const OUTAGE = 'The service is temporarily unavailable. Try again in a few secon
 const [server, cutOff] = await Promise.all([useServer(), useServer({ databaseUrl: STOPPED_URL })]);
 
 describe.each(operations)('$operationId', (operation) => {
-  // Attack: provoking errors to learn about tables, statements and versions from their messages.
+  // The attack: provoking errors to learn about tables, SQL queries and versions from their messages.
   test('500 that does not reveal the cause, if its statement fails; it works again afterwards', async () => {
     const { client, request } = await prepare(server, operation);
-    // An operation without a permission sends no statement but the look-up of its key.
+    // The only SQL query of an operation without a permission is the look-up of its key.
     const table = permissionsOf(operation).length === 0 ? 'api_keys' : tableOf(operation);
     const response = await withoutTable(server.db, table, () => sendTo(client, request));
     expect(response).toMatchObject({ status: 500, body: { message: BUG } });
     expect((await sendTo(client, request)).status).toBeLessThan(300);
   });
 
-  // Attack: a flood of invented keys, to keep the database busy.
+  // The attack: a flood of invented keys that keeps the database busy.
   test('while the database is stopped, 503 with Retry-After that does not reveal the cause, and 401 for a mistyped key, because its checksum needs no query', async () => {
     const request = requestFor(operation, { id: crypto.randomUUID() });
     const { key } = mintKey('live');

@@ -8,14 +8,14 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 
 const server = await useServer();
 
-/** Invalid in every respect except its path and method. */
+/** A request that is invalid in everything except its path and its method. */
 const WRONG_THROUGHOUT = {
   headers: { Accept: 'text/html', 'Content-Type': 'text/plain', 'If-Match': 'x', 'Idempotency-Key': ' ' },
   body: '{',
 };
 
 describe.each(operations)('$operationId', (operation) => {
-  // Attack: an anonymous request.
+  // The attack: an anonymous request.
   test('401 without a key, and nothing changes', async () => {
     const { client, request } = await prepare(server, operation);
     const before = await snapshotOf(client);
@@ -25,7 +25,7 @@ describe.each(operations)('$operationId', (operation) => {
     expect(await snapshotOf(client)).toBe(before);
   });
 
-  // Attack: a guessed, well-formed key with a correct checksum.
+  // The attack: a guessed, well-formed key with a correct checksum.
   test('401 invalid_token for an unknown key', async () => {
     const { request } = await prepare(server, operation);
     const { key } = mintKey('live');
@@ -44,7 +44,7 @@ describe.each(operations)('$operationId', (operation) => {
     expect(Object.keys(response.body)).toEqual(['message']);
   });
 
-  // Attack: probing without a key. A difference would reveal what exists and how it is validated.
+  // The attack: probing without a key. Different responses would reveal what exists and how it is validated.
   test('401 takes precedence over every other fault, with the message of a missing key', async () => {
     const { request } = await prepare(server, operation);
     const plain = await sendTo(server.anonymous, request);
@@ -70,7 +70,7 @@ describe.each(operations)('$operationId', (operation) => {
 
   const others = PERMISSIONS.filter((each) => !permissions.includes(each));
 
-  // Attack: a leaked key used beyond its permissions.
+  // The attack: a leaked key is used beyond its permissions.
   test(`403 for a key without ${permissions}, and nothing changes`, async () => {
     const { ours, client, request } = await prepare(server, operation);
     const before = await snapshotOf(client);
@@ -90,7 +90,7 @@ describe.each(operations)('$operationId', (operation) => {
     expect(await snapshotOf(client)).toBe(before);
   });
 
-  // Attack: a key without the permission learns about rows and validation from the refusals.
+  // The attack: a key without the permission learns about rows and validation from the refusals.
   test('403 takes precedence over every other fault', async () => {
     const { ours, client, request } = await prepare(server, operation);
     await server.db.prisma.apiKey.updateMany({ where: { organizationId: ours.id }, data: { permissions: others } });

@@ -14,7 +14,7 @@ const server = await useServer();
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');
   let shared: Promise<Prepared> | undefined;
-  /** Prepares data for requests that are refused, and so change nothing. */
+  /** Prepares data once for all requests that are refused, because they change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;
@@ -29,7 +29,7 @@ describe.each(operations)('$operationId', (operation) => {
     'application/*;q=0.5, text/html',
     '*/*',
     'text/html, application/json;q=0.1',
-    // The Content-Type of the response itself.
+    // The exact Content-Type of the response.
     'application/json; charset=utf-8',
   ])('accepts Accept: %s', async (accept) => {
     const { client, request } = await prepare(server, operation);
@@ -63,7 +63,7 @@ describe.each(operations)('$operationId', (operation) => {
     const tooLong = withQuery(request.url, `q=${'x'.repeat(padding)}`);
     expect((await sendTo(client, request, { url: tooLong })).status).toBe(414);
     const longest = await sendTo(client, request, { url: tooLong.slice(0, -1) });
-    expect(longest.status).toBe(422); // the parameter is unknown
+    expect(longest.status).toBe(422); // a 422, because the parameter is unknown
   });
 
   test('422 for an unknown query parameter, naming it', async () => {

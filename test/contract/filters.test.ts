@@ -6,7 +6,7 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 
 const server = await useServer();
 
-/** What every row of the tests meets, so that only the filter under test decides. */
+/** Values for the filters that are not under test. Every row of the tests matches them. */
 const MET: Readonly<Record<string, string>> = { updated_since: '2000-01-01T00:00:00Z', search: 'alike' };
 const OF_PAGES = ['limit', 'cursor', 'sort'];
 
@@ -22,7 +22,7 @@ const filters = resources.flatMap((resource) =>
     ),
 );
 
-/** Two values of the filter, and the rows to create with each: only one with a value that is unique. */
+/** Returns two values of the filter, and how many rows to create with each: one if the field is unique, otherwise two. */
 async function groupsOf(client: Client, filter: Parameter, { creation }: Resource) {
   if (filter.name === 'search') return { values: ['Alike one', 'Alike two'], field: 'name', count: 2 };
   const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};
@@ -41,7 +41,7 @@ async function valuesOf(client: Client, { name, schema, examples = {} }: Paramet
   return [example, [...String(example)].toReversed().join('')];
 }
 
-/** The ids of all pages, a row on each. */
+/** Returns the ids on all pages of one row each. */
 async function idsOf(client: Client, path: string, query: Readonly<Record<string, string>>): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -55,7 +55,7 @@ async function idsOf(client: Client, path: string, query: Readonly<Record<string
   return ids.toSorted();
 }
 
-// The attack: a statement of one order, or of the changes, forgets the filter, and lists the rows of every value.
+// The risk: the SQL query for one order, or for changes, lacks the filter, and returns the rows of all values.
 test.each(filters)('?$name applies to $path in every order and beside every other filter', async (given) => {
   const { path, name, filter, list, resource } = given;
   const { client } = await createTestOrganization(server);

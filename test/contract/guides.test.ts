@@ -1,4 +1,3 @@
-// The examples of the guides match the contract and the responses of the server.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,12 +62,12 @@ test.each(inLanguage('http'))('the response of $name is one that its operation d
 
 const server = await useServer();
 const folder = await useFolder();
-// curl reads this file by itself, so the command runs exactly as written and also prints each status.
+// curl reads this file automatically. So the command runs exactly as written, and the status is printed, too.
 const CURLRC = 'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n';
 await writeFile(join(folder, '.curlrc'), CURLRC);
 
 describe('every curl command gets the status that its guide states', () => {
-  /** The variables that the reader of a guide has set at this point. */
+  /** Returns the variables that the reader of a guide has set when the commands begin. */
   async function readersEnvironment(): Promise<Record<string, string>> {
     const { client, key } = await createTestOrganization(server);
     const program = await client.post('/api/parent_programs', { name: 'Nordic Scholars Exchange' });
@@ -98,7 +97,7 @@ describe('every curl command gets the status that its guide states', () => {
       const responses = [...stdout.matchAll(/(.*)\n=> (\d+)\n/g)];
       const statuses = responses.map(([, , status]) => status).join();
       expect({ name, stderr, statuses }).toEqual({ name, stderr: '', statuses: options.get('status') });
-      // A refusal shown below its request must be the actual response, apart from ids.
+      // If the guide shows a refusal below its request, the refusal must be the actual response, apart from ids.
       const shown = ofGuide[i + 1];
       const [, body = '', status = ''] = responses.at(-1) ?? [];
       if (shown?.language === 'json' && Number(status) >= 400)

@@ -116,7 +116,10 @@ const workflowMistakes = workflowRules.flatMap(({ name, mistakes }) => mistakes.
 
 let readable: Promise<ReadonlyMap<string, Problem[]>> | undefined;
 
-/** The problems of every document that Redocly can read, by file. It takes longer to start than to lint all of them. */
+/**
+ * Returns the problems of all documents that Redocly can read, by file. Lints all documents in one run, because Redocly takes
+ * longer to start than to lint.
+ */
 function lintReadable(): Promise<ReadonlyMap<string, Problem[]>> {
   readable ??= lintAll();
   return readable;

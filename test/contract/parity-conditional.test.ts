@@ -1,5 +1,3 @@
-// The mock accepts and refuses entity tags as the server does. Each side issues its own tags.
-
 import type { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo, successOf } from '../support/contract/every-operation.ts';

@@ -1,4 +1,4 @@
-// Every status of the document, produced by the server and forced on the mock with Prefer.
+// Makes the server return every status of the document, makes the mock return it with `Prefer`, and compares both.
 
 import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
@@ -28,10 +28,12 @@ const [server, cutOff, impatient, mock] = await Promise.all([
   useMock(),
 ]);
 
-/** Makes the server return each status. A new status of the document needs an entry here, or the test fails. */
+/**
+ * Functions that make the server return each status. If the document has a new status, the test fails until there is a function.
+ */
 const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
   200: ({ client, request }) => sendTo(client, request),
-  // A row that does not exist yet, where the path has the client's own id.
+  // If the path has an id that the client chooses, the request must name a row that does not exist yet.
   201: ({ client, request }, operation) =>
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   204: ({ client, request }) => sendTo(client, request),
@@ -50,7 +52,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
     sendTo(client, { ...request, url: requestFor(operation, { id: crypto.randomUUID() }).url }),
   405: ({ client, request }) => sendTo(client, request, { method: 'TRACE' }),
   406: ({ client, request }) => sendTo(client, request, { headers: { Accept: 'text/html' } }),
-  // The empty line is missing, so the headers never end.
+  // The empty line that ends the headers is missing.
   408: ({ request }) => sendHead(impatient.url, request, ''),
   409: async ({ ours, client, request }, operation) => {
     const resource = resourceOf(operation);
@@ -95,10 +97,10 @@ async function sendHead(baseUrl: string, { method, url }: Prepared['request'], r
   return { ...reply, body: JSON.parse(reply.text) };
 }
 
-/** Their requests change the organization or its key. */
+/** The statuses whose requests change the organization or its key. */
 const IN_OWN_ORGANIZATION = [403, 429];
 
-/** An organization with more rows than a list page holds, as on the mock. */
+/** Creates an organization with more rows than a page of a list has, as in the mock's data. */
 async function createFull(operation: (typeof operations)[number]): Promise<TestOrganization> {
   const ours = await createTestOrganization(server);
   const resource = resourceOf(operation);

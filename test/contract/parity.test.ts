@@ -1,6 +1,6 @@
-// The same requests are sent to a server behind the proxy and to a mock with the same data, and the whole responses are
-// compared: status, every header and the body. A mock that keeps nothing gets them, too. The requests come from the document,
-// so that a new operation is included.
+// Sends the same requests to a server behind the proxy and to a mock with the same data, and compares the whole responses:
+// status, all headers and body. A mock that stores nothing gets the requests, too. The requests are derived from the document,
+// so every new operation is included.
 import { successesOf } from '../../src/contract/document.ts';
 import { Client, exchangeRaw, parseRaw, type Reply, rawRequest } from '../support/clients/client.ts';
 import { ADDED_BY_THE_MOCK, type Operation, operations, requireMockConformity } from '../support/contract/contract.ts';
@@ -12,7 +12,7 @@ import { insertItems } from '../support/postgres/postgres.ts';
 import { startTestProxy, useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
-/** No limit is reached by requests that are sent at the same time. */
+/** Limits so high that no concurrent request reaches them. */
 const requestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };
 const AT_ONCE = 10;
 
@@ -27,7 +27,7 @@ const ours = await createTestOrganization(server);
 const clientOf = ({ url }: { url: string }) => new Client(url, ours.key, requireMockConformity);
 const sides = [clientOf(proxy), clientOf(mock), clientOf(stateless)] as const;
 
-/** The items of each list, which both sides have. */
+/** The rows of each list, which the server and the mock both have. */
 const items = new Map<string, { readonly id: string }[]>();
 for (const path of lists) {
   const { body } = await sides[1].get(`${path}?limit=100`);
@@ -38,7 +38,7 @@ const references = Object.fromEntries(
   [...items].map(([path, [first]]) => [`${tableOf({ path }).replace(/s$/, '')}_id`, first?.id ?? '']),
 );
 
-/** The values that each side chooses: ids, times and entity tags of new rows, and cursors. Limits are those of the server. */
+/** Patterns of values that differ between the server and the mock: ids, times and entity tags of new rows, and cursors. */
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const TAG = /("etag":)"\\"[\w-]{22}\\""/g;
@@ -48,7 +48,7 @@ const OF_THE_CONNECTION = /^(date|connection|keep-alive|transfer-encoding)$/;
 const OF_THE_REQUEST = 'x-request-id';
 
 function comparable(operation: Operation, { status, headers, text, ...reply }: Reply): unknown {
-  // The key and its organization are each side's own.
+  // The server and the mock each have their own key and organization.
   const isOwn = !items.has(`/${operation.path.split('/').slice(1, 3).join('/')}`) && status < 400;
   const isWrite = operation.method !== 'get';
   const ofEachSide = (value: string) => {
@@ -57,8 +57,8 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
       ? withoutCursor.replace(ID, 'an id').replace(TIME, 'a time').replace(TAG, '$1"a tag"')
       : withoutCursor;
   };
-  // PostgreSQL writes the JSON of a list, with some spaces, and each side chooses the length of its cursors. So a list has
-  // another length, and another entity tag.
+  // PostgreSQL writes the JSON of a list with some spaces, and the cursors of server and mock differ in length. So the lists
+  // differ in Content-Length and in their entity tag.
   const isList = lists.includes(operation.path) && status < 300;
   const differs = (name: string) =>
     name === OF_THE_REQUEST ||
@@ -71,14 +71,14 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
   return { status, headers: Object.fromEntries(compared.sort()), body };
 }
 
-/** The JSON without spaces between its tokens. */
+/** Returns the JSON without whitespace between its tokens. */
 function compact(text: string): string {
   return text === '' ? '' : JSON.stringify(JSON.parse(text));
 }
 
 type Sent = { readonly request: ReturnType<typeof requestFor>; readonly each: Case };
 
-/** The cases of the operation, each on an item of its own. What is refused changes nothing. */
+/** Returns the requests of all cases of the operation, each for a row of its own. Refused requests change nothing. */
 function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
   const list = lists.find((path) => path === operation.path.split('/{')[0]) ?? lists[0] ?? '';
   const ids = items.get(list) ?? [];
@@ -93,10 +93,13 @@ function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
   return { refused: all.slice(0, refused), others: all.slice(refused) };
 }
 
-/** Refusals that never depend on stored data. */
+/** The statuses of refusals that never depend on stored data. */
 const INDEPENDENT_OF_DATA = [400, 401, 405, 406, 413, 414, 415, 422];
 
-/** Whether a mock that keeps nothing must respond likewise. It replaces every row, and creates none, by the client's own id. */
+/**
+ * Returns whether a mock that stores nothing must give the same response. PUT by external id replaces a row there, and never
+ * creates one.
+ */
 function isIndependent(operation: Operation, { status, body }: Reply): boolean {
   if (status >= 300) return INDEPENDENT_OF_DATA.includes(status);
   const results: readonly { exception: unknown }[] = body?.results ?? [];
@@ -108,12 +111,15 @@ const REORDERED = `
     The members are the same, in another order. A new column stands last in its table, so its field stands last before created_at in
     the contract's schema and examples, and in the columns of src/store/resources/tables/.`;
 
-/** The same text for the same members in any order. A body is a text within the text, so the characters are compared. */
+/**
+ * Returns the text with sorted characters, which is equal for equal members in any order. Characters are compared instead of
+ * members because a body is a string within the text.
+ */
 function sortedMembersOf(text: string): string {
   return [...text].toSorted().join('');
 }
 
-/** The first difference of the texts; `null` if they are equal. */
+/** Returns the first difference between the texts, or `null` if they are equal. */
 function firstDifference(ofServer: string, ofMock: string): string | null {
   if (ofServer === ofMock) return null;
   const start = [...ofServer].findIndex((character, i) => character !== ofMock[i]);
@@ -124,11 +130,11 @@ function firstDifference(ofServer: string, ofMock: string): string | null {
 
 type Compared = { readonly whole: string[]; readonly kept: string[]; readonly statuses: Set<string>; count: number };
 
-// The requests are in this order, because writes change the data.
+// Reading operations come first, because writes change the data.
 const inOrder = operations.toSorted((a, b) => Number(a.method !== 'get') - Number(b.method !== 'get'));
 let compared: Promise<Compared> | undefined;
 
-/** Sends every request to each side, once for several tests. */
+/** Sends every request to the server and to the mocks, once for several tests. */
 function compareAll(): Promise<Compared> {
   compared ??= compare();
   return compared;
@@ -141,7 +147,7 @@ async function compare(): Promise<Compared> {
     while (refused.length > 0)
       await Promise.all(refused.splice(0, AT_ONCE).map((sent) => compareOne(operation, sent, found)));
     for (const sent of others) {
-      // A mock that keeps nothing replaces any row.
+      // PUT replaces the row on a mock that stores nothing, so the row must exist on the other two.
       if (operation.method === 'put')
         await Promise.all([ours.client, sides[1]].map((client) => sendTo(client, sent.request)));
       await compareOne(operation, sent, found);
@@ -168,7 +174,7 @@ async function compareOne(operation: Operation, { request, each }: Sent, found: 
   await removeCreated([ofServer, ofMock]);
 }
 
-/** Removes what a request has created, so that the next one does not get a 409. */
+/** Deletes what a request has created, so that the next request does not get a 409. */
 async function removeCreated(replies: readonly Reply[]): Promise<void> {
   for (const [i, { status, headers }] of replies.entries())
     if (status === 201) await [ours.client, sides[1]][i]?.delete(headers['location'] ?? '');

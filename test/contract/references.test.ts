@@ -1,4 +1,4 @@
-// Rows that refer to rows of another resource. No resource of the product has any; those of test/new-resource do.
+// Rows that refer to rows of another resource. The product has no such resources, but the trial of test/new-resource does.
 
 import type { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
@@ -18,7 +18,7 @@ function isDeletable({ path }: Resource): boolean {
   return operations.some((each) => each.method === 'delete' && each.path === `${path}/{id}`);
 }
 
-/** The foreign keys because of which a deletion by a client would fail, with a remedy. */
+/** Returns the foreign keys that would make a client's deletion fail, each with a remedy. */
 async function listRefusedDeletions(): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; table: string; target: string }>(
     `select conname as name, conrelid::regclass::text as table, confrelid::regclass::text as target
@@ -36,7 +36,7 @@ test('every foreign key to rows that clients can delete is ON DELETE CASCADE', a
   expect(await listRefusedDeletions()).toEqual([]);
 });
 
-// The attack: a foreign key that is ON DELETE RESTRICT, like most others.
+// The risk: a new foreign key is ON DELETE RESTRICT, like most others.
 test('a foreign key that would make a deletion fail is noticed', async () => {
   await pool.query(
     `create table trial (organization_id uuid, program_id uuid, constraint trial_fkey

@@ -15,13 +15,13 @@ import { createTestOrganization, type TestOrganization, useServer } from '../sup
 
 const server = await useServer();
 
-/** Each resource has a key of its own, because a key that was used is refused with another body. */
+/** Returns an idempotency key that differs for each resource, because a used key is refused with another body. */
 const idempotencyKeyOf = (operation: Operation) => `theirs-and-ours${resourceOf(operation).path}`;
 
 const [ours, theirs] = [await createFull(), await createFull()];
 const snapshot = await snapshotOf(theirs.client);
 
-/** An organization with three rows of each resource, of which the first has an idempotency key. */
+/** Creates an organization with three rows of each resource. The first row is created with an idempotency key. */
 async function createFull(): Promise<TestOrganization> {
   const organization = await createTestOrganization(server);
   for (const resource of resources)
@@ -43,28 +43,31 @@ async function createSecret(
     body,
     headers: { 'Idempotency-Key': idempotencyKeyOf(resource.creation) },
   });
-  // A creation that takes no such key ignores it.
+  // A creation that does not support idempotency keys ignores the header.
   expect(status).toBe(201);
 }
 
-/** The identifiers of the other organization that a request can name: an id, an external id, a cursor, and its own id. */
+/**
+ * Returns the identifiers of the other organization that a request can contain: an id of a row, an external id, a cursor, and
+ * the organization's own id.
+ */
 async function namesFor(operation: Pick<Operation, 'path'>) {
   const { body } = await theirs.client.get(`${listOf(operation)}?limit=1`);
   const { id, external_id: externalId = '' } = body.data[0];
   return { id: String(id), values: [id, externalId ?? '', body.page.next_cursor, theirs.id].map(String) };
 }
 
-/** A valid request of ours, to which the id belongs or not. */
+/** Returns a valid request of our organization with the id, which may be another organization's. */
 async function requestWith(operation: Operation, id: string) {
   return requestFor(operation, { id, references: await createReferences(ours.client, operation) });
 }
 
-/** The response without what differs from request to request. */
+/** Returns the response without what differs from request to request. */
 function constant({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }
 
-// Includes every future operation. The attack: a request that names data of another organization.
+// The attack: a request names data of another organization. New operations are included automatically.
 describe.each(operations)('$operationId', (operation) => {
   test("an id of another organization gets the response of an unknown id, and that organization's data stay unseen and unchanged", async () => {
     const { id } = await namesFor(operation);
@@ -91,7 +94,7 @@ describe.each(operations)('$operationId', (operation) => {
             ? { ...request, url: withQuery(request.url, `${name}=${encodeURIComponent(value)}`) }
             : { ...request, headers: { ...request.headers, [name]: value } },
         );
-        // The message may repeat only the value sent.
+        // The message may repeat the value that was sent, but nothing else.
         for (const secret of secrets) expect(text.replaceAll(value, '')).not.toContain(secret);
       }
     }

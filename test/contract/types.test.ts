@@ -1,4 +1,4 @@
-// The type check of `npm test` verifies this file: an unused @ts-expect-error is an error.
+// The assertions of this file are made by the type check of `npm test`: an unused @ts-expect-error is an error.
 import type { Handler, Handlers, Input, Success } from '../../src/api/operation.ts';
 import type { JsonText } from '../../src/api/response.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
@@ -8,7 +8,7 @@ declare const program: Extract<Success<'getParentProgram'>, { status: 200 }>['bo
 declare const json: JsonText;
 declare const others: Omit<Handlers, 'getKey'>;
 
-/** Never called, only compiled. */
+/** Is only compiled and never called. */
 function assertions(): void {
   accept<Success<'getParentProgram'>>({ status: 200, headers: {}, body: program });
   accept<Success<'deleteParentProgram'>>({ status: 204, headers: {}, body: null });
@@ -42,11 +42,11 @@ function assertions(): void {
   // @ts-expect-error: a handler of one operation in place of another
   accept<Handler<'deleteParentProgram'>>(async () => ({ status: 200, headers: {}, body: program }));
 
-  // @ts-expect-error: a bare id is no scope
+  // @ts-expect-error: a bare id is not a scope
   accept<OrganizationScope>({ organizationId: 'x' });
 }
 
-/** Defaults are applied before the handler runs; a parameter without a default may be missing. */
+/** Checks that a parameter with a default always has a value, and that a parameter without a default may be undefined. */
 function inputs(list: Input<'listParentPrograms'>, create: Input<'createParentProgram'>): void {
   accept<number>(list.query.limit);
   accept<string>(list.query.sort);

@@ -1,4 +1,3 @@
-// The workflows for integrators succeed on the server and on the mock.
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { root } from '../../scripts/tool.ts';
@@ -11,11 +10,12 @@ import { runFile } from '../support/processes/process.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
-// A workflow for each resource, derived from the contract: creates a row, retries that, gets, lists and deletes it.
+// A workflow for each resource, derived from the contract: it creates a row, repeats the creation, then gets, lists and deletes
+// the row.
 
 type Step = { readonly stepId: string; readonly [member: string]: unknown };
 
-/** The text of an Arazzo document in JSON, which is also YAML. `contract`: the absolute path of the contract. */
+/** Returns an Arazzo document as JSON, which is valid YAML. `contract` is the absolute path of the contract. */
 function workflowOf(resource: Resource, contract: string): string {
   const workflow = {
     workflowId: resource.table,
@@ -36,7 +36,6 @@ function workflowOf(resource: Resource, contract: string): string {
   });
 }
 
-/** The ids of the steps, in order. */
 function stepIdsOf(resource: Resource): string[] {
   return stepsOf(resource).map(({ stepId }) => stepId);
 }
@@ -66,7 +65,9 @@ function stepsOf(resource: Resource): Step[] {
   ];
 }
 
-/** Creates the rows to which the resource refers, and then one of its own, with the step `create-<table>`. */
+/**
+ * Returns steps that create the rows to which the resource refers, and then a row of the resource with the step `create-<table>`.
+ */
 function creationOf(resource: Resource, parameters: readonly unknown[]): Step[] {
   const before = referencesOf(resource.creation).flatMap(([, referred]) => creationOf(referred, []));
   const step = stepOf(resource.creation, {
@@ -77,7 +78,7 @@ function creationOf(resource: Resource, parameters: readonly unknown[]): Step[] 
   return [...before, { ...step, outputs: { id: '$response.body#/id' } }];
 }
 
-/** Gets it, and then gets 304 for its entity tag, if the operation declares that. */
+/** Returns a step that reads, and a step that gets 304 for the entity tag if the operation declares a 304. */
 function readingOf(operation: Operation, stepId: string, parameters: readonly unknown[]): Step[] {
   const read = { ...stepOf(operation, { stepId, parameters }), outputs: { etag: '$response.header.ETag' } };
   if (operation.responses[304] === undefined) return [read];
@@ -90,7 +91,7 @@ type StepParts = {
   readonly stepId: string;
   readonly parameters: readonly unknown[];
   readonly payload?: unknown;
-  /** Besides the status of a success. */
+  /** Conditions in addition to the status of success. */
   readonly conditions?: readonly string[];
 };
 
@@ -104,7 +105,7 @@ function stepOf(operation: Operation, { stepId, parameters, payload, conditions 
   };
 }
 
-/** The contract's first example, which refers to the rows of earlier steps. */
+/** Returns the contract's first example, with references to the rows of earlier steps. */
 function payloadOf(resource: Resource): unknown {
   const example = firstExample(resource.creation.requestBody?.content['application/json']?.examples ?? {});
   const ids = referencesOf(resource.creation).map(([field, { table }]) => [field, `$steps.create-${table}.outputs.id`]);
@@ -120,7 +121,7 @@ function find(method: string, path: string): Operation | undefined {
   return operations.find((each) => each.method === method && each.path === path);
 }
 
-// A response that violates the contract fails its step.
+// A response that violates the contract makes its step fail.
 const server = await useServer({ responseCheck: { mode: 'enforce', sampleRate: 1 } });
 const mock = await useMock();
 const ours = await createTestOrganization(server);
@@ -137,18 +138,18 @@ const targets = {
 
 let onServer: Promise<WorkflowRun> | undefined;
 
-/** All workflows on the server, run once for two tests. */
+/** Runs all workflows on the server, once for two tests. */
 function runOnServer(): Promise<WorkflowRun> {
   onServer ??= runWorkflows({ files, ...targets.server, isVerbose: true });
   return onServer;
 }
 
-/** The command that an integrator runs. */
+/** Runs the command as an integrator does. */
 function command(key: string, server: string, ...flags: readonly string[]) {
   return runFile('scripts/workflows/main.ts', ['--server', server, ...flags], { CHARTER_API_KEY: key });
 }
 
-/** All workflows on the mock, by the command. */
+/** Runs all workflows on the mock with the command. */
 async function runOnMock(): Promise<WorkflowRun> {
   const { code, stdout, stderr } = await command(mock.key, mock.url, '--verbose');
   return { isFine: code === 0 && stderr === '', printed: stdout + stderr };
@@ -156,7 +157,7 @@ async function runOnMock(): Promise<WorkflowRun> {
 
 type WrongExpectation = { readonly name: string; readonly step: string; readonly replace: string; readonly by: string };
 
-/** The edited workflow, in a folder from which its path to the contract resolves. */
+/** Writes the edited workflow to a folder from which its path to the contract resolves, and returns its path. */
 async function planted({ name, step, replace, by }: WrongExpectation): Promise<string> {
   const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
   expect(text).toContain(replace);

@@ -9,7 +9,7 @@ import { giveIntegration, giveIntegrationKey } from '../support/data/integration
 import { addEndpoint, writeEvent } from '../support/data/webhooks.ts';
 import { encryptedSecret } from '../support/postgres/postgres.ts';
 
-/** The fields of each form whose path has an id, as our own pages send them. */
+/** The fields of each form whose path has an id, as the dashboard's pages send them. */
 const forms = new Map<string, Fields>();
 
 const dashboard = await useDashboard();
@@ -35,22 +35,22 @@ const integrations = {
   ourIntegration: (await giveIntegration(db, ours.manager)).id,
   theirIntegration: (await giveIntegration(db, theirs.administrator)).id,
 };
-// Gives the page of an integration its forms for one that is suspended and has no active owner.
+// A suspended integration without an active owner, whose page has other forms.
 const leaver = await createActor(db, ours.scope, 'member');
 const idle = (await giveIntegration(db, leaver)).id;
 await db.prisma.user.updateMany({ where: { id: { in: [leaver.userId, idle] } }, data: { deactivatedAt: new Date() } });
 const heldKey = (await giveIntegrationKey(db, ours.manager, { id: integrations.ourIntegration, name: '' })).id;
 const ids = { ...keys, ...integrations, ourUser: ours.member.userId, theirUser: theirs.member.userId };
-// Gives the removal page its form.
+// A second factor, so that the page that removes it has its form.
 await db.prisma.user.updateMany({
   where: { id: ours.member.userId },
   data: { totpSecret: encryptedSecret(ours.member), totpSince: new Date() },
 });
-// Gives the page of a user the form that unlinks them.
+// A linked user, so that the user's page has the form that unlinks them.
 await linkDirectly(db, ours.member);
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
-// Gives the pages about an invitation their forms.
+// A user who has not accepted the invitation, so that the pages about the invitation have their forms.
 const invited = await createActor(db, ours.scope, 'viewer');
 await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { hasAccepted: false } });
 const withIds = dashboard.paths.filter((path) => path.includes(':'));
@@ -81,7 +81,7 @@ await inParallel(withIds, async (path) => {
 
 const form_token = await browser.formToken();
 
-/** The response without the parts that differ on each request. */
+/** Returns the responses without the parts that differ from request to request. */
 async function responsesTo(path: string, pattern: string) {
   const [shown, acted] = [await browser.get(path), await browser.post(path, forms.get(pattern) ?? { form_token })];
   const told = [shown, acted].map(({ status, text }) => ({ status, words: wordsOf({ ...shown, text }) }));
@@ -105,7 +105,7 @@ test('this test knows every path with an id and the form of each', async () => {
 });
 
 test('in every URL, an id of another organization gets the same response as an unknown id and changes nothing', async () => {
-  // The attack: an administrator tries ids of other tenants, to learn which exist or to revoke their keys.
+  // The attack: an administrator tries ids of other organizations to learn which exist, or to revoke their keys.
   const before = await rowsOf(dashboard.db);
   const patterns = dashboard.paths.filter((each) => /:(userId|integrationId)/.test(each));
   await inParallel(patterns, async (path) => {
@@ -157,7 +157,7 @@ test('a key of another user or organization under one of my users gets the same 
 });
 
 test('text that is not an id gets the same response as an unknown id', async () => {
-  // The attack: the id contains text that reaches the database or another page.
+  // The attack: the id contains text that reaches the database or leads to another page.
   const { userId } = ours.member;
   const some = ['/people/users/:userId', '/organization/integrations/:integrationId/change'];
   for (const odd of ['%00', userId.toUpperCase(), '0', 'me', 'INVITE', '%2e%2e', '%F0%9F%92%A9', `{${userId}}`]) {

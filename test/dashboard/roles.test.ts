@@ -8,14 +8,14 @@ const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
 const { db } = dashboard;
 const at = await createOneOfEach(db, people);
-/** Every form that an administrator sees, by the path that it posts to. */
+/** All forms that an administrator sees, by the path to which they are sent. */
 const forms = await formsAt(await browserOf(dashboard, people.administrator), dashboard.paths.map(at));
 const pathsOf = (start: RegExp) => dashboard.paths.filter((path) => start.test(path)).map(at);
 
 test.each(['member', 'viewer'] as const)(
   'a %s gets 403 at every path of people and the organization, also for a form that is posted by hand',
   async (role) => {
-    // The attack: post a form by hand whose page the menu hides, with a token from a page that one may open.
+    // The attack: posting a form by hand whose page the menu hides, with a token from a page that the role may open.
     const browser = await browserOf(dashboard, people[role]);
     const form_token = await browser.formToken();
     const before = await rowsOf(db);
@@ -34,7 +34,7 @@ test.each(['member', 'viewer'] as const)(
 );
 
 test('a manager may not see or change the sign-in, nor an administrator’s account', async () => {
-  // The attack: a manager connects a provider of their own, and signs in as anybody; or demotes the administrator.
+  // The attack: a manager connects a provider of their own to sign in as anybody, or demotes the administrator.
   const browser = await browserOf(dashboard, people.manager);
   const form_token = await browser.formToken();
   const before = await rowsOf(db);
@@ -58,7 +58,7 @@ test('a manager may not see or change the sign-in, nor an administrator’s acco
 });
 
 test('a manager sees the webhooks without a form, and a form that is posted by hand gets 403', async () => {
-  // The attack: a manager has Charter send the events of the organization to a URL of their own.
+  // The attack: a manager has Charter send the organization's events to a URL of their own.
   const browser = await browserOf(dashboard, people.manager);
   const form_token = await browser.formToken();
   const before = await rowsOf(db);
@@ -81,7 +81,7 @@ test('a manager sees the webhooks without a form, and a form that is posted by h
 });
 
 test('an e-mail address that contains a query adds nothing to a mailto link', async () => {
-  // The attack: an address such as a?bcc=evil@b.example, which a viewer is told to contact.
+  // The attack: an address such as a?bcc=evil@b.example, which the page tells a viewer to contact.
   const mine = await createPeople(db);
   const email = `help?bcc=evil&body=${crypto.randomUUID()}@example.test`;
   await db.prisma.user.updateMany({ where: { id: mine.administrator.userId }, data: { email } });
@@ -124,7 +124,7 @@ test.each([
 });
 
 test('a manager sees no role above member in a form, and no action buttons for an administrator', async () => {
-  // The attack: the page itself reveals which form to post.
+  // The attack: finding on the page which form to post.
   const { db } = dashboard;
   const { browser, administrator } = await createSignedIn(dashboard, 'manager');
   const invite = await browser.get('/people/users/invite');

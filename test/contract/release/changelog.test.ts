@@ -1,4 +1,3 @@
-// Integrators read sentences about a release, and the same change of several places once.
 import type { Change } from '../../../scripts/contract-diff/comparison.ts';
 import { withEntry } from '../../../scripts/release-contract/changelog.ts';
 
@@ -37,7 +36,7 @@ test('changes of wording are one line, which counts their places', () => {
   expect(entry).toBe('## 1.1.0 - 2026-01-02\n\n### Wording\n\nDescriptions or examples changed in 2 places.\n');
 });
 
-// A pattern or an example of the contract must not become Markdown.
+// A pattern or an example of the contract must not be read as Markdown.
 test('text of the contract is shown as it is', () => {
   expect(entryOf(change('field `a`', { words: 'new value "*[x](y)<b>_" of a_b' }))).toContain(
     '- **New value "\\*\\[x\\](y)\\<b\\>\\_" of a_b:** `` field `a` ``.',

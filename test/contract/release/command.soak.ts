@@ -1,4 +1,4 @@
-// The command itself in a separate checkout: what it publishes, what it refuses, and what it leaves unchanged.
+// The command in a checkout of its own: what it publishes, what it refuses, and what it leaves unchanged.
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
@@ -8,10 +8,10 @@ import { useFolder } from '../../support/folder.ts';
 import { type Ended, runFile } from '../../support/processes/process.ts';
 import { contract } from './composed-cases.ts';
 
-// A checkout in which contract versions are published: our own commands, with a contract of the test.
+// The checkout has the project's own commands and a contract of this test.
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** The configuration and the plugin with which Redocly bundles the contract. */
+/** The folder with the configuration and the plugin with which Redocly bundles the contract. */
 const LINT = 'openapi/lint';
 
 const path = await useFolder();
@@ -19,7 +19,7 @@ for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, nam
 await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
 await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
 await mkdir(join(path, 'generated'));
-// Each test begins without a published version.
+// No contract is published when a test begins.
 beforeEach(async () => {
   await rm(join(path, 'openapi'), { recursive: true, force: true });
   await mkdir(join(path, 'openapi'));
@@ -36,7 +36,7 @@ async function release(number: string, plants: readonly Planted[], flags: readon
   return runFile(join(path, 'scripts/release-contract/main.ts'), flags);
 }
 
-/** Every file below openapi/ except the contract and the linter, with its content. */
+/** Returns every file below openapi/ except the contract and the linter, with its content. */
 async function files(): Promise<Record<string, string>> {
   const found = Object.entries(await filesIn(join(path, 'openapi')));
   return Object.fromEntries(found.filter(([name]) => name !== 'openapi.yaml' && !name.startsWith('lint/')));
@@ -55,7 +55,7 @@ const BREAKING = set('components parameters Limit schema maximum', 50);
 
 const published = await useFolder();
 
-/** Publishes 1.0.0 in the checkout: by the command the first time, and as a copy afterwards. */
+/** Publishes 1.0.0 in the checkout: the first time with the command, and afterwards with a copy of the result. */
 async function publishFirst(): Promise<void> {
   if ((await readdir(published)).length === 0) {
     expect(await release('1.0.0', [])).toMatchObject({ code: 0, stderr: '' });

@@ -1,4 +1,4 @@
-// The contract of the release tests, and the changes of it that `changes.txt` cannot say, because their values are made of others.
+// The contract of the release tests, and the changes that `changes.txt` cannot express, because their values are computed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';
@@ -14,7 +14,9 @@ import {
   within,
 } from '../../support/contract/planted.ts';
 
-/** The contract into which the tests plant changes. It is their own, so that they do not depend on the real one. */
+/**
+ * The contract to which the tests make changes. It is separate from the real contract, so that the tests do not depend on that.
+ */
 export const contract: Json = JSON.parse(readFileSync(join(import.meta.dirname, 'contract.json'), 'utf8'));
 
 const SCHEMAS = 'components schemas';
@@ -24,7 +26,7 @@ const KEY_SCHEMA = 'components schemas Key';
 const CHANGES = `${BODY} properties changes`;
 const WHERE = 'POST /api/parent_programs, body, field changes[]';
 
-/** The changes of a batch: an object for all actions, or one for each. */
+/** The changes of a batch, described by one schema for all actions. */
 const looseChanges = {
   type: 'array',
   'x-counts-as-requests': true,
@@ -146,13 +148,13 @@ export const composedCases: readonly Case[] = [
   },
 ];
 
-/** Alternatives of one type with a discriminating field. */
+/** Returns a schema with alternatives that have the same type and a discriminating field. */
 function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Json {
   const pet = (kind: string) => ({ type: 'object', required: ['kind'], properties: { kind: { const: kind } } });
   return { [composition]: kinds.map(pet) };
 }
 
-/** The object as two schemas, of which the first closes the combined object. */
+/** Splits the object schema into two schemas. The first one forbids other properties in the combined object. */
 function inTwoParts(path: string): Planted {
   return within(path, (old) => {
     const { properties, required, additionalProperties, ...rest } = objectOf(old);

@@ -1,4 +1,3 @@
-// The version number that each change requires, and when a contract must not even be merged.
 import type { Change } from '../../../scripts/contract-diff/comparison.ts';
 import type { Verdict } from '../../../scripts/contract-diff/rules.ts';
 import { decide, parseVersion } from '../../../scripts/release-contract/decide.ts';
@@ -18,7 +17,7 @@ const CHANGES = {
   'an unannounced removal': [change('breaking', true)],
 };
 
-// After 1.2.3. "wait": the contract cannot be published under this number. "wrong": it cannot be merged either.
+// The last version is 1.2.3. "wait": the contract cannot be published under this number. "wrong": it cannot even be merged.
 test.each([
   ['1.2.3', 'none', 'nothing', ''],
   ['1.2.4', 'none', 'wait', 'Nothing has changed since 1.2.3'],

@@ -1,4 +1,4 @@
-// Properties of every comparison, independent of the documents.
+// Properties that hold for every comparison, whatever the documents.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
@@ -9,14 +9,14 @@ import type { Direction } from '../../../scripts/contract-diff/rules.ts';
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { contract } from './composed-cases.ts';
 
-/** The value with its keys in another order at every level. */
+/** Returns the value with its keys in another order at every level. */
 function reorder(value: unknown, order: (names: string[]) => string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => reorder(item, order));
   if (!isObject(value)) return value;
   return Object.fromEntries(order(Object.keys(value)).map((name) => [name, reorder(value[name], order)]));
 }
 
-/** Every place in the document, as a path of keys. */
+/** Returns every place in the document, as a path of keys. */
 function pathsIn(value: unknown, steps: readonly string[] = []): (readonly string[])[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return [steps, ...inner.flatMap(([name, member]) => pathsIn(member, [...steps, name]))];
@@ -48,7 +48,7 @@ test('a document equals itself in any order of its keys', () => {
   );
 });
 
-// A comparison that misses a difference would publish a breaking change without notice.
+// If the comparison missed a difference, a breaking change would be published without notice.
 test('the comparison finds every removal from the contract and every addition', () => {
   const NO_CHANGE = /^info,version$/;
   const paths = pathsIn(contract).filter((path) => path.length > 0 && !NO_CHANGE.test(path.join()));
@@ -56,7 +56,7 @@ test('the comparison finds every removal from the contract and every addition', 
     fc.property(fc.constantFrom(...paths), (path) => {
       const other = withoutAt(contract, path);
       if (!isObject(other)) throw new Error('A document is an object.');
-      // A document with a dangling reference is invalid; the linter refuses it.
+      // This would leave dangling references, and the linter refuses such a document.
       if (path[0] === 'components' && path.length <= 3) return;
       expect(compareDocuments(contract, other)).not.toEqual([]);
       expect(compareDocuments(other, contract)).not.toEqual([]);
@@ -120,7 +120,7 @@ const anySchema = fc.letrec<{ schema: Json | boolean }>((tie) => ({
   ),
 })).schema;
 
-/** Two schemas; one is often derived from the other, like two versions. */
+/** Generates two schemas. One is often derived from the other, as a new version is. */
 const twoSchemas = fc
   .tuple(anySchema, anySchema, fc.nat(5), fc.boolean())
   .map(([one, other, way, isTurned]): [Json | boolean, Json | boolean] => {
@@ -159,7 +159,7 @@ function validatorOf(schema: Json | boolean): (value: unknown) => boolean {
   return ajv.compile(typeof schema === 'boolean' ? schema : { ...COMPONENTS, allOf: [schema] });
 }
 
-// Ajv is independent of our rules: a value valid in only one of the schemas makes the change breaking in one direction.
+// Ajv does not know our rules. If a value is valid in only one of the schemas, the change is breaking in one direction.
 test('a narrower schema is breaking for requests, and a wider one for responses', () => {
   const counted = { less: 0, more: 0 };
   fc.assert(
@@ -170,7 +170,7 @@ test('a narrower schema is breaking for requests, and a wider one for responses'
       const isLess = values.some((value) => takesBefore(value) && !takesAfter(value));
       const isMore = values.some((value) => takesAfter(value) && !takesBefore(value));
       if (isLess) expect(isBreaking('request')).toBe(true);
-      // New response fields are additive by our own definition, although a closed schema did not accept them before.
+      // We define new response fields as additive, although a closed schema did not accept them before.
       const hasNewField = verdictOf(before, after, 'response').some(({ rule }) =>
         /^(required field added|field added|object opened)$/.test(rule),
       );
@@ -180,6 +180,6 @@ test('a narrower schema is breaking for requests, and a wider one for responses'
     }),
     { numRuns: 300 },
   );
-  // The values must distinguish the schemas often enough for the test to be meaningful.
+  // The test is meaningful only if the values distinguish the schemas often enough.
   expect(Math.min(counted.less, counted.more)).toBeGreaterThan(50);
 });

@@ -1,4 +1,3 @@
-// Each change of the contract has the right meaning for its clients. The changes are planted in a contract.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareDocuments } from '../../../scripts/contract-diff/compare-documents.ts';
@@ -17,7 +16,7 @@ import {
 } from '../../support/contract/planted.ts';
 import { composedCases, contract } from './composed-cases.ts';
 
-/** A change that is written as in changes.txt. */
+/** Reads a change in the notation of changes.txt. */
 function readChange(text: string): Planted {
   const [, act = '', path = '', json = 'null'] = /^(\w+) (.*?)(?: ?= (.*))?$/.exec(text) ?? [];
   const value = JSON.parse(json);
@@ -34,7 +33,7 @@ function readChange(text: string): Planted {
   return planting();
 }
 
-/** The change below its title in changes.txt. */
+/** Reads a case of changes.txt: its title, and the change below. */
 function readCase(text: string): Case {
   const [first = '', ...lines] = text.trim().split('\n  ');
   const [, title = '', change = ''] = /^(.*?): (.*)$/.exec(first) ?? [];

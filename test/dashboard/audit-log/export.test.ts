@@ -19,7 +19,7 @@ const FORMULAS = ['=HYPERLINK("http://evil.example","Click")', "+1+cmd|' /C calc
 test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1', '\u200b=1', '\0=1', '\x9f=1'])(
   'the cell %j is not run as a formula',
   (text) => {
-    // The attack: a name that runs as a formula in the spreadsheet of the person who opens the export.
+    // The attack: a name runs as a formula in the spreadsheet of the person who opens the export.
     const [cell = ''] = parse(csvLine([text]))[0] ?? [];
     expect(cell).not.toMatch(/^[\s\p{C}\uFFFD]*[=+\-@＝＋－＠]/u);
   },
@@ -28,19 +28,19 @@ test.each([...FORMULAS, '\t=1', '\r=1', '\n=1', '＝1', ' =1', '\u00a0=1', '\u20
 test.each([';', '\t', '\n'])(
   'a cell that contains %j is not run as a formula where that character separates cells',
   (mark) => {
-    // The attack: where the comma is the decimal mark, spreadsheets split at semicolons.
+    // The attack: hiding a formula behind a semicolon. Spreadsheets split there in countries where the comma is the decimal mark.
     const line = csvLine(['2026-11-20', `name${mark}=1+1`, 'x']);
     for (const cell of line.split(mark).map((each) => each.replace(/^"/, ''))) expect(cell).not.toMatch(/^\s*[=+\-@]/);
   },
 );
 
-// The attack: a program takes Ctrl+Z in the name of a browser for the end of the file, and shows no later event.
+// The attack: a Ctrl+Z in the User-Agent header hides later events, because a program takes it for the end of the file.
 test('the export contains no control characters except tabs and line breaks', () => {
   expect(csvLine(['a\x1Ab\0\x85', 'c\td'])).toBe('a\uFFFDb\uFFFD\uFFFD,"c\td"\r\n');
 });
 
 test('the audit log export contains the names of keys and people as plain text', async () => {
-  // The attack: a member names a key; an administrator exports the log.
+  // The attack: a member gives a key a formula as its name, and an administrator exports the log.
   const people = await createPeople(db);
   const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': '=1+1' });
   for (const name of FORMULAS) await giveKey(db, people.member, { name });
@@ -70,7 +70,7 @@ const named = [
 const [ada, tom, kim] = named;
 const auditor = await browserOf(dashboard, ada);
 
-/** Who did it, to whom, and whose key it was: each person in each place. */
+/** Who acts, on whom, and whose key is concerned: each person once in each role. */
 const PLACES = [
   [ada, tom, kim],
   [tom, kim, ada],
@@ -115,7 +115,7 @@ const recorded = await Promise.all(
   }),
 );
 
-/** The lines of the export for the days of the recorded events, oldest first, each by column. */
+/** Returns the lines of the export for the days of the recorded events, oldest first, each as values by column. */
 async function exported(): Promise<Record<string, string>[]> {
   const { status, text } = await auditor.get('/organization/audit-log.csv?from=2026-03-01&to=2026-03-03');
   expect(status).toBe(200);
@@ -187,7 +187,7 @@ const people = await createPeople(db);
 const admin = await browserOf(dashboard, people.administrator);
 
 const ids = Object.values(people).flatMap((person) => ('userId' in person ? [person.userId] : []));
-/** The instants of the events: the last and the first millisecond of days. */
+/** The times of the events: the last and the first millisecond of days. */
 const TIMES = [
   '2026-03-01T23:59:59.999Z',
   '2026-03-02T00:00:00.000Z',
@@ -201,7 +201,7 @@ const keys = [
   await giveKey(db, people.manager, { name: 'Reporting' }),
 ];
 
-// One of each action at each time, each with a user as its actor and another as its target.
+// One event of each action at each time. The actor and the target are different users.
 const { organizationId } = people.scope;
 await db.prisma.auditEvent.createMany({
   data: TIMES.flatMap((time, i) =>
@@ -232,7 +232,7 @@ const QUERIES = [
   `action=key.created&person=${people.member.userId}&from=2026-03-02&to=2026-03-02`,
 ];
 
-/** The events of every page of the log, in their order. */
+/** Returns the events on all pages of the log, in order. */
 async function eventsOfPages(query: string): Promise<string[]> {
   const found: string[] = [];
   for (let path: string | undefined = `/organization/audit-log?${query}`; path !== undefined; ) {
@@ -281,7 +281,7 @@ beforeEach(() => {
 
 type Download = { readonly socket: Socket; readonly received: { text: string }; readonly closed: Promise<void> };
 
-/** Starts a download, reads its beginning and stops. */
+/** Starts a download, reads its beginning and stops reading. */
 function beginDownload(): Download {
   const { hostname, port } = new URL(reader.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -303,14 +303,14 @@ const untilReceiving = ({ received }: Download) =>
 const lines = () => dashboard.logged.map((line): Record<string, unknown> => JSON.parse(line));
 const faults = () => lines().filter(({ msg }) => msg === 'a request failed');
 
-/** Blocks the query that reads the log, and reports the id of the PostgreSQL process that runs it. */
+/** Blocks the SQL query that reads the log, and passes the id of the PostgreSQL process that runs the query to `meanwhile`. */
 async function holdReading<T>(begin: () => Promise<T>, meanwhile: (pid: number) => Promise<unknown>): Promise<T> {
   return withClient(dashboard.databaseUrl, async (holder) => {
     await holder.query('begin; lock table audit_events');
     const begun = begin();
     const reading = await until('the log to be read', async () => {
-      // Uses another connection: within a transaction, PostgreSQL keeps showing the activity as it was at the first
-      // look.
+      // Uses another connection, because within a transaction PostgreSQL keeps showing pg_stat_activity as it was when it was
+      // first read.
       const { rows } = await db.pool.query<{ pid: number }>(
         `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and query like '%audit_events%'`,

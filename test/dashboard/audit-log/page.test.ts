@@ -124,7 +124,7 @@ test('the page says how many events there are, and of many, that there are more 
 });
 
 test('a whole API key in a filter finds its events, and never gets into a URL, a page or a log', async () => {
-  // The attack: an administrator pastes a leaked key, which then stays in the history of the browser and in a proxy's log.
+  // The attack: reading a leaked key in the browser's history or in a proxy's log, after an administrator searched for it.
   for (const name of ['person', 'key', 'action', 'from']) {
     for (const text of [key.key, key.key.slice(13), ` "${key.key}"`, key.key.slice(0, 40)]) {
       const location = await filter({ [name]: text });
@@ -191,7 +191,7 @@ test('each event has its second in UTC, and the instant for the script', async (
 
 const named = { 'User-Agent': 'Agent/1' };
 
-/** The events recorded by the request that got this response. */
+/** Returns the events that the request of this response recorded. */
 async function eventsOf({ headers }: Page) {
   const requestId = headers['x-request-id'] ?? '';
   const events = await db.prisma.auditEvent.findMany({ where: { requestId }, orderBy: { id: 'asc' } });
@@ -208,7 +208,8 @@ async function eventsOf({ headers }: Page) {
 const from = { ip: '127.0.0.1', userAgent: 'Agent/1' };
 
 test('each action on people records one event with actor, target, address and request', async () => {
-  // The attack: an action that leaves no event, or a false one. The services prove the same of keys and of integrations.
+  // The attack: an action that records no event, or a false one. The tests of the services check actions on keys and
+  // integrations.
   const { member, administrator } = await createPeople(db);
   const acting = await browserOf(dashboard, administrator, { ...named, 'X-Forwarded-For': '203.0.113.9' });
   const user = `/people/users/${member.userId}`;
@@ -314,7 +315,7 @@ test('the log page describes events in words, with names, prefixes, roles and da
 });
 
 test('the log page shows no ids and no machine times, and each date has a machine-readable form', () => {
-  // The request id, which people quote to support, and the e-mail addresses are exceptions.
+  // Exceptions are the request id, which people quote to support, and e-mail addresses.
   expect(wordsOf(page).replaceAll(/Request [\w-]+|[\w-]+@/g, '')).not.toMatch(UUID);
   expect(wordsOf(page)).not.toMatch(ISO);
   const iso = expiresAt?.toISOString() ?? '';

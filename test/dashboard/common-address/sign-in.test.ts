@@ -20,7 +20,7 @@ const atCell = () => new Browser(dashboard.url, { headers: { Host: 'eu1.charter.
 const linksOf = ({ text }: Page) => [...text.matchAll(/href="(http:[^"]+)"/g)].map(([, href = '']) => href);
 const submit = (email: string, next = '') =>
   atCommon().submit(next === '' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`, { email }, '/sign-in');
-/** All of a page but what differs from request to request. */
+/** Returns the page without what differs from request to request. */
 const essenceOf = ({ status, text }: Page, email: string) => ({
   status,
   text: text.replaceAll(/name="form_token" value="[^"]+"/g, '').replaceAll(encodeURIComponent(email), 'EMAIL'),
@@ -51,7 +51,7 @@ test.each([
   expect(linksOf(page)[0]).toBe(to);
 });
 
-// The attack: learn from the page which e-mails have an account.
+// The attack: learning from the page which e-mail addresses have an account.
 test('an e-mail with an account gets the same page as one without', async () => {
   const { member } = await createTeam(dashboard.db);
   const other = member.email.replace(/^[^@]+/, 'nobody');
@@ -107,7 +107,7 @@ test('no log, cookie or query has the e-mail', async () => {
   expect(dashboard.logged.filter((line) => line.includes('secretive'))).toEqual([]);
 });
 
-// The attack: a link to our sign-in that leads elsewhere afterwards.
+// The attack: a link to our sign-in page that leads to another site afterwards.
 test.each(['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/sign-in'])(
   'next=%s is not followed',
   async (next) => {

@@ -14,9 +14,9 @@ const problem = { status: 422, message: '', fields, retryAfterSeconds: null };
 
 test('a form that forgets a field, or what a field depends on, does not compile', () => {
   const { owner, ...forgetful } = TYPED;
-  // @ts-expect-error: the owner
+  // @ts-expect-error: the owner is missing
   expect(fieldsOf(FORM, { typed: forgetful, problem: null }, { most: 9 }).owner.toString()).not.toContain(owner || '!');
-  // @ts-expect-error: the greatest length
+  // @ts-expect-error: the maximum length is missing
   expect(() => fieldsOf(FORM, { typed: TYPED, problem: null })).toThrow(TypeError);
   const values: Form<typeof FORM>['values'] = { fullName: '', days: 9, rights: [], owner: undefined, code: '' };
   // @ts-expect-error: the days are a number

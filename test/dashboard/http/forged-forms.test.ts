@@ -7,16 +7,16 @@ const dashboard = await useDashboard();
 const people = await createPeople(dashboard.db);
 const browser = await browserOf(dashboard, people.administrator);
 const at = await createOneOfEach(dashboard.db, people);
-/** Every form that an administrator sees, by the path that it posts to. */
+/** All forms that an administrator sees, by the path to which they are sent. */
 const forms = await formsAt(browser, dashboard.paths.map(at));
 const form_token = await browser.formToken();
 
-/** Every path that accepts POST, with the fields of its form. */
+/** Returns every path that accepts POST, with the fields of its form. */
 async function everyPost(): Promise<[string, Fields][]> {
   const all: [string, Fields][] = [];
   await inParallel(dashboard.paths, async (pattern) => {
     const path = at(pattern);
-    // The server refuses the request before it reads the form, except where no form is taken.
+    // A path that accepts forms refuses this Content-Type with 415, before it reads the form.
     const { status } = await browser.post(path, {}, { 'Content-Type': 'text/plain' });
     if (status === 405 || status === 404) return;
     expect([path, status]).toEqual([path, 415]);
@@ -29,7 +29,7 @@ async function everyPost(): Promise<[string, Fields][]> {
 const posts = await everyPost();
 
 test('a form without a token, with another session’s token or with one from before sign-in gets 403 and changes nothing', async () => {
-  // The attack: another site posts a form on behalf of its visitor, with a token of the attacker’s own session.
+  // The attack: another site sends a form on behalf of its visitor, with a token of the attacker’s own session.
   const stranger = await (await browserOf(dashboard, people.other)).formToken();
   const guest = new Browser(dashboard.url);
   const victim = await browserOf(dashboard, people.administrator);
@@ -62,12 +62,12 @@ const FOREIGN: Readonly<Record<string, Record<string, string | undefined>>> = {
   'somebody who gives a referrer alone': { 'Sec-Fetch-Site': undefined, Referer: 'OURS/profile' },
 };
 
-/** Sent to every path; the others only to some. */
+/** The requests that are sent to every path. The others are sent only to the paths in SOME. */
 const EVERYWHERE = ['another site', 'an old browser on another site', 'somebody who says nothing'];
 const SOME = ['/organization', '/sign-in', '/sign-out', `/people/users/${people.member.userId}/deactivate`];
 
 test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes nothing', async (from, headers) => {
-  // The attack: cross-site request forgery with a known token.
+  // The attack: cross-site request forgery (CSRF) with a known token.
   const sent = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value?.replace('OURS', dashboard.url)]),
   );
@@ -81,14 +81,14 @@ test.each(Object.entries(FOREIGN))('a complete form from %s gets 403 and changes
 });
 
 test('an old browser on our own page that sends only Origin is accepted', async () => {
-  // Not an attack: over plain HTTP, browsers do not send Sec-Fetch-Site.
+  // Over plain HTTP, browsers do not send Sec-Fetch-Site.
   const headers = { 'Sec-Fetch-Site': undefined, Origin: dashboard.url };
   const fields = { ...forms.get('/organization'), max_key_life_days: '300' };
   expect((await browser.post('/organization', fields, headers)).status).toBe(303);
 });
 
 test('GET, HEAD, PUT, PATCH, DELETE and OPTIONS change nothing on any path, whatever the URL contains', async () => {
-  // The attack: an image or a link in an e-mail that has the URL of a form.
+  // The attack: an image or a link in an e-mail with the URL of a form.
   const before = await rowsOf(dashboard.db);
   await inParallel(posts, async ([path, fields], i) => {
     const query = encode(fields);
@@ -125,7 +125,7 @@ const EXTRA = {
 };
 
 test('every form refuses a field that it does not have, and changes nothing', async () => {
-  // The attack: send other columns of the row, in the hope that they are assigned by name.
+  // The attack: sending other columns of the row, in the hope that the server assigns them by name.
   const before = await rowsOf(dashboard.db);
   expect(forms.size).toBeGreaterThanOrEqual(20);
   await inParallel([...forms], async ([action, fields]) => {
@@ -139,7 +139,7 @@ test('every form refuses a field that it does not have, and changes nothing', as
 });
 
 test('a POST ignores form fields in the query string', async () => {
-  // The attack: fields in the URL, where a lax parser merges them with the body.
+  // The attack: sending fields in the URL, in the hope that a lax parser merges them with the body.
   const own = await browserOf(dashboard, people.member);
   const query = `?userId=${people.administrator.userId}&role=administrator&permissions=parent_programs:write&form_token=x`;
   const form = fillForm(await own.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Query' });

@@ -11,7 +11,7 @@ const actor = await createAccount(dashboard.db, { role: 'administrator' });
 const browser = await browserOf(dashboard, actor);
 const given = await giveKey(dashboard.db, actor);
 const key = given.key;
-// With requests, the page of the key has charts.
+// The page of a key that has been used has charts.
 await addRequests(dashboard.db, {
   organizationId: actor.scope.organizationId,
   keyId: given.id,
@@ -49,13 +49,12 @@ test('every response on every path, by every method, forbids framing, sniffing, 
     expectHeaders(`POST ${path}`, await browser.post(path, { form_token: 'wrong' }));
     const put = await guest.send('PUT', path);
     expectHeaders(`PUT ${path}`, put);
-    // RFC 9110 section 15.5.6.
     if (put.status === 405) expect([path, put.headers['allow']]).toEqual([path, expect.stringMatching(/GET|POST/)]);
   });
 });
 
 test('every asset may be cached for ever and has the same protective headers', async () => {
-  // The attack: an image that contains a script and is opened by itself; a file that is taken for another type.
+  // The attack: an image that contains a script and is opened on its own, or a file that is interpreted as another type.
   const files = readdirSync(new URL('../../../src/dashboard/assets', import.meta.url));
   const paths = dashboard.paths.filter((path) => path.startsWith('/assets/'));
   expect(paths).toHaveLength(files.length);
@@ -81,7 +80,7 @@ test('every asset may be cached for ever and has the same protective headers', a
 });
 
 test('no page contains an inline script, style or event handler, or anything from another host', async () => {
-  // The attack: a policy that allows inline code also allows injected code.
+  // The attack: running injected code, which a policy that allows inline code would allow.
   for (const pattern of dashboard.paths) {
     const page = await browser.get(fill(pattern, ids));
     if (page.headers['content-type']?.startsWith('text/html') !== true) continue;
@@ -94,7 +93,7 @@ test('no page contains an inline script, style or event handler, or anything fro
 });
 
 test('the API accepts no session, and the dashboard accepts no key', async () => {
-  // The attack: another site calls the API with the visitor’s cookie; a stolen key opens the dashboard.
+  // The attack: another site calls the API with the visitor’s cookie, or a stolen API key opens the dashboard.
   const cookie = `charter=${browser.cookies.get('charter')}`;
   for (const path of ['/api/key', '/api/parent_programs']) {
     const response = await new Client(dashboard.url).get(path, { headers: { Cookie: cookie } });
@@ -115,7 +114,7 @@ test('the API accepts no session, and the dashboard accepts no key', async () =>
 });
 
 test('the contract has no dashboard path, and the dashboard has no path of the contract', async () => {
-  // The attack: an API operation that manages keys, which a key could call.
+  // The attack: creating keys with a leaked key, through an API operation that manages keys.
   const contract = readFileSync(new URL('../../../openapi/openapi.yaml', import.meta.url), 'utf8');
   const paths = [...contract.matchAll(/^ {2}(\/\S*):/gm)].map(([, path = '']) => path);
   expect(paths.length).toBeGreaterThan(0);
@@ -124,7 +123,7 @@ test('the contract has no dashboard path, and the dashboard has no path of the c
 });
 
 test('the dashboard reports errors with the same HTML page whatever Accept asks for, and the API responds with JSON', async () => {
-  // The attack: an error that reveals file paths.
+  // The attack: provoking errors to learn file paths.
   for (const [path, status] of [
     ['/profile/none', 404],
     ['/people/users/none', 404],
@@ -154,14 +153,14 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
     expect(wordsOf(page)).toContain('Your browser sends too many cookies');
     expect(wordsOf(page)).toContain('Delete the cookies of this site');
   }
-  // The style sheet of that page is still served.
+  // The page that speaks of cookies needs its style sheet.
   const [, style = ''] = /href="(\/assets\/[^"]+\.css)"/.exec((await laden.get('/sign-in')).text) ?? [];
   expect((await laden.get(style)).status).toBe(200);
   for (let i = 0; i < 3; i += 1) laden.cookies.delete(`other-${i}`);
   expect((await laden.get('/profile')).status).toBe(200);
 });
 
-/** The command line shown beside a new key; it contains our own URL. */
+/** Returns the curl command shown beside a new key, which contains the server's own URL. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
   await using proxied = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...options });
   const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };
@@ -171,7 +170,7 @@ async function curlLineOf(options: { trustedProxies?: readonly string[]; publicU
 }
 
 test.each([
-  // The attack: a client sends the header to change our links and cookies.
+  // The attack: a client sends X-Forwarded-Proto to change our links and cookies.
   ['nobody is trusted', {}, 'http://charter.example.org'],
   ['another address is trusted', { trustedProxies: ['192.0.2.1', '10.0.0.0/8'] }, 'http://charter.example.org'],
   ['the sender is trusted', { trustedProxies: ['127.0.0.1'] }, 'https://charter.example.org'],

@@ -24,7 +24,7 @@ const send = (body: string | Buffer, type = FORM, headers: Record<string, string
     headers: { 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin', ...headers },
   });
 
-/** Expects one of our pages, without internal details. */
+/** Checks that the page is the dashboard's own error page, without internal details. */
 function expectPage(page: Page, status: number): void {
   expect(page.status).toBe(status);
   expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
@@ -38,7 +38,7 @@ test.each([
   'application/x-www-form-urlencodedx',
   '',
 ])('a body of the type "%s" gets 415', async (type) => {
-  // The attack: types that another site can send without preflight, or that a lax parser takes for JSON.
+  // The attack: types that another site can send without a preflight request, or that a lax parser takes for JSON.
   expectPage(await send(encode(invite()), type), 415);
 });
 
@@ -48,7 +48,7 @@ test('a compressed body gets 415', async () => {
 });
 
 test('a body of one megabyte gets 413, with or without Content-Length', async () => {
-  // The attack: exhaust the server’s memory.
+  // The attack: exhausting the server’s memory.
   expectPage(await send('a'.repeat(1_048_576)), 413);
   const head = [
     `Cookie: charter=${browser.cookies.get('charter')}`,
@@ -64,7 +64,7 @@ test('a body of one megabyte gets 413, with or without Content-Length', async ()
 });
 
 test('a POST without a body and without Content-Length counts as a form without a token', async () => {
-  // The attack: the parser waits for a stream that does not exist.
+  // The attack: making a parser wait for a body that does not exist.
   const head = ['Host: x', 'Connection: close', `Cookie: charter=${browser.cookies.get('charter')}`];
   const fields = [...head, 'Sec-Fetch-Site: same-origin', `Content-Type: ${FORM}`];
   const request = ['POST /people/users/invite HTTP/1.1', ...fields, '', ''].join('\r\n');
@@ -72,7 +72,7 @@ test('a POST without a body and without Content-Length counts as a form without 
 });
 
 test('a form with a thousand unknown fields is refused at the first one', async () => {
-  // The attack: many fields, for a parser with quadratic cost or hash collisions.
+  // The attack: so many fields that a parser with quadratic cost, or with hash collisions, takes very long.
   await expectLinearTime(async (count) => {
     const fields = Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, '']));
     expectPage(await send(encode(invite(fields))), 422);
@@ -80,7 +80,7 @@ test('a form with a thousand unknown fields is refused at the first one', async 
 });
 
 test.each(['role', 'email', 'form_token', 'form_id'])('the field "%s" sent twice is refused', async (name) => {
-  // The attack: one parser takes the first value and another the last.
+  // The attack: sending two values, because one parser takes the first value and another the last.
   const fields = invite();
   const twice = { ...fields, [name]: [String(fields[name]), 'administrator'] };
   expectPage(await send(encode(twice)), 422);
@@ -96,7 +96,7 @@ test('the longest list that fits in a body is parsed in time in proportion to it
 });
 
 test('a permission that is sent many times counts once', async () => {
-  // The attack: a list whose length exceeds some limit.
+  // The attack: a list that is longer than some limit.
   const permissions = Array.from({ length: 100 }, () => 'parent_programs:read');
   const response = await browser.submit('/profile/api-keys/new', { name: 'Many', permissions }, '/profile/api-keys');
   expect(response.status).toBe(200);
@@ -105,13 +105,13 @@ test('a permission that is sent many times counts once', async () => {
 });
 
 test('a NUL in any field gets 400', async () => {
-  // The attack: PostgreSQL refuses NUL with an error of its own, or cuts the name there.
+  // The attack: a NUL, for which PostgreSQL has an error of its own, or at which a parser cuts the name.
   for (const name of ['name', 'email', 'role', 'form_id'])
     expectPage(await send(encode(invite({ [name]: 'a\0b' }))), 400);
 });
 
 test('invalid percent-encoding and invalid UTF-8 count as ordinary text', async () => {
-  // The attack: a decoder that throws.
+  // The attack: making a decoder throw.
   for (const name of ['%', '%zz', '%E0%A4%A', '%ff%fe', '%00%', '+%2']) {
     const page = await send(`${encode(invite({ name: undefined }))}&name=${name}`);
     expect([name, [400, 403, 422].includes(page.status)]).toEqual([name, true]);
@@ -128,18 +128,18 @@ test.each([
   '/people/users/%ff/role',
   '/profile/api-keys/%/rotate',
 ])('the URL %s gets a page with 400 or 404', async (path) => {
-  // The attack: Express throws while it decodes the path, and its own error page shows a stack.
+  // The attack: a path that Express cannot decode, because Express's own error page shows a stack trace.
   for (const page of [await browser.get(path), await browser.post(path, { form_token: 'wrong' })]) {
     expect([400, 404]).toContain(page.status);
     expectPage(page, page.status);
   }
 });
 
-/** A position as the links of a list encode it. */
+/** Returns a position as the links of a list encode it. */
 const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 test('no malformed query causes a server error', async () => {
-  // The attack: positions, dates and searches that the database cannot accept.
+  // The attack: positions, dates and searches that the database cannot process.
   const texts = ['%00', '%', '%ff', "'", '%25', '_', '\\'];
   const days = ['%00', '%ff', '0000-01-01', '9999-12-31', '0001-01-01', '2026-02-30'];
   const positions = [

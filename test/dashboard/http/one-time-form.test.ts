@@ -14,7 +14,7 @@ const NAMES = { name: 'Once' };
 const countKeys = ({ userId }: Actor) => dashboard.db.prisma.apiKey.count({ where: { userId } });
 const createForm = async (browser: Browser) => fillForm(await browser.form(`${OWN}/new`, OWN), NAMES);
 
-/** Sends the form and cuts its transaction’s connection while it waits for the user’s row. */
+/** Sends the form, and ends the connection of its transaction while the transaction waits for the user’s row. */
 async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { userId }: Actor): Promise<Page> {
   const holder = await dashboard.db.pool.connect();
   try {
@@ -22,8 +22,8 @@ async function sendIntoOutage(browser: Browser, path: string, fields: Fields, { 
     await holder.query('select 1 from users where id = $1 for update', [userId]);
     const sent = browser.post(path, fields);
     await until('the action to wait for the row, and its connection to be cut', async () => {
-      // Uses another connection: within a transaction, PostgreSQL keeps showing the activity as it was at the first
-      // look.
+      // Uses another connection, because within a transaction PostgreSQL keeps showing pg_stat_activity as it was when it was
+      // first read.
       const { rowCount } = await second.db.pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`,
@@ -79,7 +79,7 @@ test('an invitation and a reset link that were refused can be sent again, and ar
 });
 
 test('one form sent 50 times concurrently through two servers creates one key and shows it once', async () => {
-  // The attack: fifty rapid clicks, each with its own name.
+  // The attack: fifty rapid clicks, each with another name.
   const account = await createAccount(dashboard.db);
   const browsers = [await browserOf(dashboard, account), await browserOf(second, account)];
   const [browser] = browsers;
@@ -91,7 +91,7 @@ test('one form sent 50 times concurrently through two servers creates one key an
   );
   const [first, ...others] = responses.map(({ status }) => status).toSorted();
   expect(first).toBe(200);
-  // A busy machine may refuse some of them.
+  // A busy machine may refuse some of the requests.
   for (const status of others) expect([409, 503]).toContain(status);
   expect([responses.flatMap(keysIn).length, await countKeys(account)]).toEqual([1, 1]);
 });

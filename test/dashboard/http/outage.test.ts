@@ -11,7 +11,7 @@ afterAll(() => proxy.stop());
 const dashboard = await useDashboard({ databaseUrl: proxy.url, publicUrl: 'http://charter.example.org' });
 
 test('without the database every page gets 503, nobody is signed out, and service resumes with the database', async () => {
-  // The attack: an outage that gets 200, a sign-in form that asks for passwords, or a page that reveals the cause.
+  // The risk: during an outage, a page has status 200, asks signed-in people for their password, or reveals the cause.
   const account = await createAccount(dashboard.db, { role: 'administrator' });
   const [browser, guest] = [await browserOf(dashboard, account), new Browser(dashboard.url)];
   const create = fillForm(await browser.form('/profile/api-keys/new', '/profile/api-keys'), { name: 'Outage' });
@@ -19,12 +19,12 @@ test('without the database every page gets 503, nobody is signed out, and servic
   await proxy.stop();
   const { organizationId } = account.scope;
   const ids = { organizationId, userId: account.userId, keyId: account.userId, token: 'x'.repeat(43) };
-  // The paths of passkeys at the sign-in take forms only.
+  // The excluded paths are assets, and paths that accept only forms.
   for (const pattern of dashboard.paths.filter((each) => !/^\/(assets|sign-in\/passkey)(\/|$)|\/logout$/.test(each))) {
     const path = fill(pattern, ids);
     const page = await browser.get(path);
     const isStatic = /^\/(forgotten-password|report-key|sign-in\/second-factor)$/.test(path);
-    // The status cannot change once a file download has begun.
+    // These pages need no database.
     expect([path, page.status]).toEqual([path, isStatic ? 200 : 503]);
     if (isStatic) continue;
     expect([path, page.headers]).toEqual([

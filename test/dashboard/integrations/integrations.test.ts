@@ -12,7 +12,7 @@ const dashboard = await useDashboard();
 const { db } = dashboard;
 const INTEGRATIONS = '/organization/integrations';
 
-// The attack: the pages of users, which offer links and roles, opened for an integration.
+// The risk: the pages of users, which offer links and roles, open for an integration.
 test('the pages of users do not show an integration, and those of integrations no user', async () => {
   const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, member);
@@ -88,7 +88,7 @@ test('the page of a moved key names its former user, and links to no rotation th
   expect(former.status).toBe(200);
 });
 
-// The address that a mail, a bookmark or a ticket contains. The attack: it tells others that the key exists.
+// Mails, bookmarks and tickets contain the old address. The attack: learning from the address whether the key exists.
 test('the old address of a moved key leads those who may see the key to its new page, and nobody else', async () => {
   const { administrator, manager, member, viewer } = await createPeople(db);
   const integration = await giveIntegration(db, viewer);
@@ -249,7 +249,7 @@ test('an owner moves their own key, whose name must be free there, and still fin
 test('every page of the organization names an integration without an active owner, until an administrator takes it', async () => {
   const { administrator, member } = await createPeople(db);
   const { id } = await giveIntegration(db, member, { name: 'Enrolment sync' });
-  // A server of the previous version deactivates an owner without a successor.
+  // A server of the previous version deactivates an owner without naming a successor.
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
   const browser = await browserOf(dashboard, administrator);
   const pages = ['/organization', '/organization/api-keys', INTEGRATIONS];

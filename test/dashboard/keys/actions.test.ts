@@ -12,7 +12,7 @@ const managing = await browserOf(dashboard, manager);
 
 const HOUR_MS = 3_600_000;
 
-/** A key of the user that was last used so many hours ago; `null` for never. */
+/** Creates a key that was last used so many hours ago, or never if `hours` is `null`. */
 async function keyOf(holder: Actor, hours: number | null) {
   const issued = await giveKey(db, holder, { name: `Nightly ${crypto.randomUUID()}` });
   const lastUsedAt = hours === null ? null : new Date(dashboard.now().getTime() - hours * HOUR_MS);
@@ -35,7 +35,7 @@ test.each(['rotate', 'rename', 'revoke'])(
 test.each(['rotate', 'revoke'])(
   'to %s a key of somebody else that is in use, its name must be typed',
   async (action) => {
-    // The risk: the wrong row is clicked, and a program of somebody else stops.
+    // The risk: somebody clicks the wrong row, and a program of somebody else stops.
     const { id, key, name } = await keyOf(member, 23);
     const path = pathOf(id, action);
     for (const key_name of [undefined, '', 'Nightly', `${name}x`]) {
@@ -118,11 +118,11 @@ const suspend = ({ scope }: People) =>
 type Case = {
   readonly who: string;
   readonly by: 'administrator' | 'manager' | 'member' | 'viewer';
-  /** The owner of the keys; the signed-in person if it is omitted. */
+  /** The owner of the keys. Default: the person who is signed in. */
   readonly of?: 'administrator' | 'member';
   readonly prepare?: (people: People) => Promise<unknown>;
   readonly policy?: { membersMayCreateKeys: boolean };
-  /** The reason for each action; the list shows the one for creating. */
+  /** Returns the reason why the action is not allowed. The list shows the reason for "create". */
   readonly reason: (action: string) => string;
   readonly namesAdministrator: boolean;
 };
@@ -185,7 +185,7 @@ test.each(CASES)('$who gets the same reason on the list, on each page and after 
   for (const action of ['rotate', 'rename', 'restrict', 'move'])
     await expectReason(await browser.get(`${base}/${id}/${action}`), 403, action);
   expect((await browser.get(`${base}/${id}/revoke`)).status).toBe(200);
-  // The attack: the forms are posted by hand, with an id that another page made for this session.
+  // The attack: posting the forms by hand, with a form id that another page made for this session.
   const form_id = newFormId({ token: browser.cookies.get('charter') ?? '' });
   const key = { name: 'Stolen', permissions: READ, expiry: '30' };
   for (const [path, fields, action] of [
@@ -230,7 +230,7 @@ async function createForm(actor: Actor, name = 'Once') {
 const countKeys = ({ userId }: Actor) => db.prisma.apiKey.count({ where: { userId } });
 
 test('the response that shows a key forbids caching, and contains the key only in its text', async () => {
-  // The attack: the back button, the disk cache of a shared machine, or a proxy.
+  // The attack: reading the key through the back button, in the disk cache of a shared machine, or in a proxy.
   const { browser, fields } = await createForm(await createAccount(db));
   const page = await browser.post(OWN, fields);
   const [key = ''] = keysIn(page);
@@ -243,7 +243,7 @@ test('the response that shows a key forbids caching, and contains the key only i
 });
 
 test('a form number that is forged, or belongs to another person or form, shows no key', async () => {
-  // The attack: forged form numbers, so that a form can be sent any number of times.
+  // The attack: forging form ids, so that a form can be sent any number of times.
   const account = await createAccount(db);
   const { browser, fields } = await createForm(account);
   const { fields: strange } = await createForm(await createAccount(db));
@@ -265,7 +265,7 @@ test('a form number that is forged, or belongs to another person or form, shows 
 });
 
 test('no page, header or log line contains a key, an invitation or a session, except the one response that shows it', async () => {
-  // The attack: reading secrets from the logs, the audit log, the export or a page that is left open.
+  // The attack: reading secrets in the logs, the audit log, the export, or a page that was left open.
   const people = await createPeople(db);
   const browser = await browserOf(dashboard, people.administrator, { 'User-Agent': 'Agent' });
   const { userId } = people.member;
@@ -313,7 +313,7 @@ test('no page calls a key unused that was used a moment ago', async () => {
     expect([path, words]).toEqual([path, expect.stringContaining('No use recorded yet')]);
     expect([path, words]).toEqual([path, expect.not.stringContaining('Never ')]);
   }
-  // A minute after its end, no use of it can be missing.
+  // Uses are written within a minute, so a key that ended earlier is known to be unused.
   const ended = await giveKey(db, people.member);
   const data = { revokedAt: new Date(dashboard.now().getTime() - 3 * 60_000) };
   await db.prisma.apiKey.updateMany({ where: { id: ended.id, organizationId: scope.organizationId }, data });

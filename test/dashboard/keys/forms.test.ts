@@ -45,7 +45,7 @@ test('the day counts only if it is chosen, and must then be given', async () => 
 });
 
 test('the list and the form say how many of ten keys are active, and the form links to what can be revoked', async () => {
-  // The bug: somebody filled in the whole form to learn that there are ten keys already.
+  // The bug: people filled in the whole form before they learned that they had ten keys already.
   const { browser, member } = await createSignedIn(dashboard, 'member');
   const wordsAt = async (path: string) => wordsOf(await browser.get(path));
   expect(await wordsAt(`${KEYS}/new`)).toContain('0 of 10 active');
@@ -124,7 +124,7 @@ test('an expiry that is later than the organization now allows is neither offere
   expect(wordsOf(page)).toMatch(
     /The old key would expire on \d+ \w{3} \d{4}: your organization now allows at most 120 days\./,
   );
-  // The form of an older page, or one that was open when the policy changed.
+  // These values come from a form of an older version, or from one that was open when the policy changed.
   for (const expiry of ['keep', '']) {
     const kept = await browser.submit(path, { expiry });
     expect([expiry, kept.status, keysIn(kept)]).toEqual([expiry, 422, []]);
@@ -136,7 +136,7 @@ test('an expiry that is later than the organization now allows is neither offere
 
 test('a chosen life counts from now, the audit log says it, and a longer one than allowed is refused', async () => {
   const { browser, path, id, administrator, userId } = await rotationOf(20, { maxKeyLifeDays: 90 });
-  // The attack: a life that the form does not offer.
+  // The attack: sending a lifetime that the form does not offer.
   for (const expiry of ['91', 'never', '0', 'x']) {
     const refused = await browser.submit(path, { expiry });
     expect([expiry, refused.status, keysIn(refused)]).toEqual([expiry, 422, []]);
@@ -176,7 +176,7 @@ test('where the organization requires a list, one press adds the addresses of th
   expect(await db.prisma.apiKey.count({ where: { userId: member.userId } })).toBe(1);
 });
 
-/** The fields that the summary of mistakes leads to, in its order. */
+/** Returns the fields that the error summary links to, in order. */
 function mistakesIn({ text }: Page): string[] {
   const [summary = ''] = /<div class="notice danger" role="alert"[\s\S]*?<\/div>/.exec(text) ?? [];
   return [...summary.matchAll(/href="#([^"]*)"/g)].map(([, field = '']) => field);
@@ -207,7 +207,7 @@ const WRONG_KEYS: readonly [string, Fields, readonly string[]][] = [
 ];
 
 test.each(WRONG_KEYS)('the form for a key with %s reports every mistake at once', async (_, change, fields) => {
-  // The bug: each mistake came up only after the one before it was corrected.
+  // The bug: each mistake was reported only after the previous one was corrected.
   const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   await giveKey(db, member, { name: 'Nightly import', lifeDays: 30 });
   const page = await browser.submit(`${KEYS}/new`, change, KEYS);
@@ -236,7 +236,7 @@ test('with a longest key life of one day, the form and the refusal say one day, 
 });
 
 test('an expiry that the form does not offer is refused with 422', async () => {
-  // The attack: a hand-made form sends what the select box and the calendar do not offer.
+  // The attack: sending by hand what the select box and the calendar do not offer.
   const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   const beyond = new Date(Date.now() + 91 * DAY_MS).toISOString().slice(0, 10);
   for (const change of [

@@ -13,7 +13,7 @@ const { db } = dashboard;
 const people = await createPeople(db);
 const { administrator, manager, member } = people;
 const { userId } = member;
-// The tests together make more keys than one user may have.
+// Revokes all keys before each test, because the tests together create more keys than one user may have.
 beforeEach(() =>
   db.prisma.apiKey.updateMany({ where: { userId, revokedAt: null, rotatedAt: null }, data: { revokedAt: new Date() } }),
 );
@@ -21,7 +21,7 @@ beforeEach(() =>
 const pageOf = (id: string) => `/people/users/${userId}/api-keys/${id}`;
 const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
 
-/** A key of the member that was rotated so often; each id, the oldest first. */
+/** Creates a key of the member and rotates it so many times. Returns the ids of all keys, the oldest first. */
 async function rotatedKey(name: string, rotations: number): Promise<string[]> {
   const ids = [(await giveKey(db, member, { name })).id];
   for (let i = 0; i < rotations; i += 1) {
@@ -66,7 +66,7 @@ test('the rotations of a key are linked in both directions', async () => {
 });
 
 test('the page of an ended key says when and how it ended, and not that it expires', async () => {
-  // The risk: a key that was revoked looks alive, because its page shows an expiry in the future.
+  // The risk: a revoked key looks alive, because its page shows an expiry in the future.
   const browser = await browserOf(dashboard, manager);
   const [rotated = ''] = await rotatedKey('Ended', 1);
   const { id: revoked } = await giveKey(db, member);
@@ -80,7 +80,7 @@ test('the page of an ended key says when and how it ended, and not that it expir
   ] as const) {
     const page = await browser.get(pageOf(id));
     expect(wordsOf(page)).toContain(`This key ${how}`);
-    // The table of the rotations, in another section, says when the successor expires.
+    // Looks at one section only, because the table of rotations says when the successor expires.
     const [about = ''] = /<section[^>]* aria-labelledby="about"[\s\S]*?<\/section>/.exec(page.text) ?? [];
     expect(wordsOf({ text: about })).toMatch(when);
     expect(wordsOf({ text: about })).not.toMatch(/\bExpires\b/);
@@ -110,7 +110,7 @@ test('the page of a key without events says so, and links to the key whose rotat
   const page = await browser.get(pageOf(second));
   expect(wordsOf(page)).toMatch(/Nothing was changed since this key replaced charter_live_\w{4}… \. The rotation/);
   expect(linksOn(page)).toContain(pageOf(first));
-  // The demonstration creates keys with SQL.
+  // The demonstration creates keys with SQL, and therefore without events.
   const { rows } = await db.pool.query<{ id: string }>(
     `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions)
      select organization_id, gen_random_uuid(), user_id, 'Demonstration', sha256('Demonstration'), sha256(id::text::bytea),
@@ -122,7 +122,7 @@ test('the page of a key without events says so, and links to the key whose rotat
 });
 
 test('the page of a key shows at most ten of its predecessors and ten of its successors', async () => {
-  // The risk: a key that is rotated daily has thousands of predecessors.
+  // A key that is rotated daily has thousands of predecessors.
   const ids = await rotatedKey('Daily', 22);
   const browser = await browserOf(dashboard, manager);
   const page = await browser.get(pageOf(ids[11] ?? ''));
@@ -163,13 +163,13 @@ test('every list of keys, and the audit log, link to the page of the key', async
   expect(linksOn(own)).toContain(`/profile/api-keys/${id}`);
 });
 
-// Half past, so that no hour ends during the tests.
+// Sets the clock to half past, so that no hour ends during the tests.
 dashboard.passMinutes((90 - dashboard.now().getUTCMinutes()) % 60);
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Counts requests in the hour that was so long ago. */
+/** Adds requests to the hour that began `agoMs` milliseconds ago. */
 async function count(
   keyId: string,
   agoMs: number,
@@ -179,7 +179,7 @@ async function count(
   await addRequests(db, { organizationId, keyId, at: new Date(dashboard.now().getTime() - agoMs), ...counts });
 }
 
-/** The figures of the page. */
+/** Returns the two charts of the page. */
 function figuresOf({ text }: Page): { days: string; hours: string } {
   const [days = '', hours = ''] = text.match(/<figure>.*?<\/figure>/gs) ?? [];
   return { days, hours };
@@ -280,7 +280,7 @@ test('the requests of a key are on its own page only, not on that of its success
 
 const REQUESTS = '/organization/api-keys/requests';
 
-/** A key of the member, with so many requests in this hour. */
+/** Creates a key of the member with so many requests in the current hour. */
 async function usedKey({ member, scope }: People, name: string, successful: number): Promise<string> {
   const { id } = await giveKey(db, member, { name });
   const { organizationId } = scope;
@@ -292,7 +292,7 @@ test.each(['administrator', 'manager'] as const)(
   'the %s sees the requests with all keys of the organization, and the most used keys, linked',
   async (role) => {
     const [ours, theirs] = [await createPeople(db), await createPeople(db)];
-    // The attack: the numbers, or the name of a key, of another organization.
+    // The attack: reading the numbers or the names of another organization's keys.
     await usedKey(theirs, 'Theirs', 5000);
     const few = await usedKey(ours, 'Few', 10);
     const many = await usedKey(ours, 'Many', 2000);

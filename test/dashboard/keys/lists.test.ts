@@ -23,7 +23,7 @@ function search(browser: Browser, change: Record<string, string>) {
   return browser.submit(KEYS, change);
 }
 
-/** The names that the list shows for the filters, after the redirect. */
+/** Returns the names that the list shows for the filters, after the redirect. */
 async function found(browser: Browser, change: Record<string, string>): Promise<string[]> {
   const { status, headers } = await search(browser, change);
   expect([change, status]).toEqual([change, 303]);
@@ -78,7 +78,7 @@ test('the list is searched by name or prefix, and filtered by user, permission, 
   expect(await found(browser, { search: '%' })).toEqual([]);
   expect(await found(browser, { holder: people.viewer.email.toUpperCase() })).toEqual(['Reports']);
   expect(await found(browser, { holder: 'the administrator' })).toEqual(['Nightly import']);
-  // A domain in full-width letters is the same domain.
+  // A domain in full-width letters is equal to the domain in ASCII letters.
   const [local, domain = ''] = people.viewer.email.split('@');
   expect(await found(browser, { holder: `${local}@${domain.replace('e', '\uff45')}` })).toEqual(['Reports']);
   expect(await found(browser, { permission: 'parent_programs:write' })).toEqual(['Nightly import', 'Ends soon']);
@@ -89,7 +89,7 @@ test('the list is searched by name or prefix, and filtered by user, permission, 
 });
 
 test('a whole key leads to its own page, wherever it is pasted, and appears in no URL, page or log', async () => {
-  // The attack: a leaked key that is searched for leaks again, through the history, a proxy or the log.
+  // The attack: reading a leaked key in the history, in a proxy or in a log, after somebody searched for it.
   for (const [path, back] of [
     [KEYS, '?back=%3F'],
     ['/people/users', ''],
@@ -107,7 +107,7 @@ test('a whole key leads to its own page, wherever it is pasted, and appears in n
       ]);
     }
   }
-  // Somebody edits the URL by hand.
+  // The case in which somebody types the key into the URL by hand.
   const secret = keys.nightly.key.slice(17);
   for (const query of ['search', 'holder']) {
     const page = await browsers.manager.get(`${KEYS}?${query}=${keys.nightly.key}`);
@@ -144,7 +144,7 @@ test('a key that the organization does not have leads to the keys with its prefi
 });
 
 test('a key of another organization gets the same response as a key that does not exist', async () => {
-  // The attack: find out whether a key that was found somewhere works, and for whom.
+  // The attack: finding out whether a key that was found somewhere works, and whose key it is.
   const theirs = other.keys.nightly.key;
   const [known, unknown] = [
     (await search(browsers.administrator, { search: theirs })).headers['location'] ?? '',
@@ -197,7 +197,7 @@ test('a key that is opened from the list leads back to it, with its filters, fro
 });
 
 test('the parameter "back" leads nowhere but to the list', async () => {
-  // The attack: a link to a page of ours leads on to one of theirs.
+  // The attack: a link to our page whose "back" leads to a page of the attacker.
   const path = `/people/users/${people.viewer.userId}/api-keys/${keys.reports.id}`;
   const outside = (page: Page) => linksOn(page).filter((link) => /evil|^(?!\/|#)|^\/\//.test(link));
   for (const back of [
@@ -210,14 +210,17 @@ test('the parameter "back" leads nowhere but to the list', async () => {
     const page = await browsers.administrator.get(`${path}?back=${encodeURIComponent(back)}`);
     expect([back, page.status, outside(page)]).toEqual([back, 200, []]);
   }
-  // A whole key in the parameter is cut to its prefix.
+  // A whole key in the parameter is truncated to its prefix.
   const leaked = await browsers.administrator.get(`${path}?back=${encodeURIComponent(`?search=${keys.nightly.key}`)}`);
   expect(leaked.text).not.toContain(keys.nightly.key.slice(17));
 });
 
 type Filled = { readonly browser: Browser; readonly names: readonly string[]; readonly byExpiry: readonly string[] };
 
-/** An organization with 120 active keys of twelve users: 60 used at the same instants in pairs, 60 never. All expire soon. */
+/**
+ * Creates an organization with 120 active keys of twelve users. 60 were used, always two at the same time; 60 never. All expire
+ * soon.
+ */
 async function manyKeys(): Promise<Filled> {
   const many: People = await createPeople(db);
   for (let i = 0; i < 12; i += 1) {
@@ -293,7 +296,7 @@ test.each([
   const found = (await browser.submit(first, { search: given.nightly.key }, list)).headers['location'] ?? '';
   const page = await browser.get(found);
   expect(wordsOf(page)).toContain(team.administrator.email);
-  // The third click opens the page that asks, and the fourth is its button.
+  // The third click opens the confirmation page, and the fourth confirms.
   const revoke = linksOn(page).find((link) => link.includes('/revoke')) ?? '';
   const key_name = role === 'manager' ? 'Nightly import' : undefined;
   const revoked = await browser.submit(revoke, { key_name });
@@ -303,7 +306,7 @@ test.each([
 
 type Rows = { count: number; createdBy: Actor; isActive: boolean };
 
-/** Inserts keys one minute apart; those that are not active are revoked. */
+/** Inserts keys that were created one minute apart. If not `isActive`, they are revoked. */
 async function insertKeys({ scope, userId }: Actor, { count, createdBy, isActive }: Rows): Promise<void> {
   await db.pool.query(
     `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)
@@ -335,7 +338,7 @@ test('the tabs of a user’s keys have their totals, and the list links to the p
 });
 
 test('a list page past the end says so, links back, and does not say that there are no keys', async () => {
-  // The bug: the only key of the second page ended, and a reload said that no active key matched, below "Active (50)".
+  // The bug: after the only key on the second page had ended, a reload said that no active key matched, below "Active (50)".
   const { administrator, member, viewer, other: maker } = await createPeople(db);
   await insertKeys(member, { count: 51, createdBy: maker, isActive: true });
   await insertKeys(viewer, { count: 51, createdBy: viewer, isActive: false });

@@ -12,7 +12,7 @@ const { db } = dashboard;
 const DISMISS = '/profile/notices/dismiss';
 const USED = { createdAgo: 200, usedAgo: 1 };
 
-/** The words of the notices on a page. */
+/** Returns the texts of the notices on a page. */
 async function noticesOn(browser: Browser, path: string): Promise<string[]> {
   const { status, text } = await browser.get(path);
   expect([path, status]).toEqual([path, 200]);
@@ -55,7 +55,7 @@ test('the pages of the holder show a notice with a link to the key, until the ke
 });
 
 test('a later notice replaces an earlier one, and others see neither it nor can close it', async () => {
-  // The attack: somebody closes the notices of a colleague, or leads them to another site by the form.
+  // The attack: closing a colleague's notices, or making the form redirect a colleague to another site.
   const people = await createPeople(db);
   const key = await giveExpiringKey(people);
   await db.pool.query(`update key_notices set occasion = 'earlier, 30' where key_id = $1 and kind = 'expires'`, [

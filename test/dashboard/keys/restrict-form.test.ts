@@ -21,7 +21,7 @@ const stored = async (id: string) => {
   return { allowedAddresses, requestsPerSecond };
 };
 
-/** What the form shows in its fields. */
+/** Returns what the form's fields contain. */
 async function fieldsOf(browser: Browser, path: string, text?: string) {
   const page = text ?? (await browser.get(path)).text;
   const [, addresses = ''] = /<textarea id="addresses"[^>]*>([^<]*)</.exec(page) ?? [];
@@ -93,7 +93,7 @@ describe('addresses from which the key was used', () => {
       limit: '7',
     });
     expect(await stored(id)).toEqual({ allowedAddresses: [], requestsPerSecond: null });
-    // Into an empty list, all of them.
+    // If the list is empty, all addresses are added.
     const all = await browser.submit(path, { addresses: '', take: 'used' });
     expect((await fieldsOf(browser, path, all.text)).addresses.split('\n')).toHaveLength(3);
   });
@@ -110,7 +110,7 @@ describe('addresses from which the key was used', () => {
     const { lockedOut, ...kept } = await fieldsOf(browser, path, warned.text);
     expect([kept, lockedOut]).toEqual([{ addresses: '192.0.2.0/24', limit: '7' }, '203.0.113.7 2001:db8::/64']);
     expect(await stored(id)).toEqual({ allowedAddresses: [], requestsPerSecond: null });
-    // The confirmation of one is not one of the others.
+    // The confirmation must name all addresses that would be locked out.
     expect((await browser.submit(path, { ...typed, locked_out: '203.0.113.7' })).status).toBe(422);
     expect((await browser.submit(path, { ...typed, locked_out: lockedOut })).status).toBe(303);
     expect(await stored(id)).toEqual({ allowedAddresses: ['192.0.2.0/24'], requestsPerSecond: 7 });
@@ -158,7 +158,7 @@ test('the form for a new key has both restrictions, and keeps them after a mista
   for (const words of [FACTS, HINT]) expect(wordsOf(created)).toMatch(words);
   const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId } });
   expect(await stored(id)).toEqual({ allowedAddresses: ['2001:db8::/32'], requestsPerSecond: 3 });
-  // The page of the rotated key says the same, and that of a key without a list gives no hint.
+  // After a rotation, the page says the same. For a key without a list, the page has no hint.
   const rotated = await browser.submit(`${KEYS}/${id}/rotate`);
   for (const words of [FACTS, HINT]) expect(wordsOf(rotated)).toMatch(words);
   const free = wordsOf(await browser.submit(`${KEYS}/new`, { name: 'Free' }, KEYS));
@@ -183,7 +183,7 @@ test('a policy that requires addresses says how many keys lack them, leads to th
   expect(await table()).toMatch(new RegExp(`Writes from anywhere.*${MARK}`));
   expect(await table('?addresses=none')).not.toContain('Reads from anywhere');
   expect(wordsOf(await browser.get(`/people/users/${member.userId}/api-keys/${id}`))).toContain(`Any ${MARK}`);
-  // The rotation asks for a list.
+  // The form for rotating the key asks for a list of addresses.
   const own = await browserOf(dashboard, member);
   const rotate = `${KEYS}/${id}/rotate`;
   expect(wordsOf(await own.get(rotate))).toContain('Your organization requires them for each key that may write.');

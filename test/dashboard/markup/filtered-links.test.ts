@@ -1,4 +1,4 @@
-// The links of a filtered list keep its filters, or the second page would show what the first one left out.
+// If the links of a filtered list lost its filters, the second page would show rows that the first page left out.
 
 import type { Page } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
@@ -48,7 +48,7 @@ await pool.query(
 const day = dashboard.now().toISOString().slice(0, 10);
 const keyFilters = { search: 'nightly &', holder: member.email, permission: 'parent_programs:read', use: 'never' };
 
-/** The query of the first link with this relation or these words. */
+/** Returns the query of the first link with this relation or this text, or `null` if there is no such link. */
 function queryOf({ text }: Page, link: string): Record<string, string> | null {
   const [, href] = new RegExp(`<a [^>]*href="([^"]*)"[^>]*(?: rel="${link}"[^>]*>|>${link}<)`).exec(text) ?? [];
   return href === undefined

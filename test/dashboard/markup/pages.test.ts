@@ -13,7 +13,7 @@ import { browserOf, fill, type TestDashboard, useDashboard } from '../../support
 import { textOf } from '../../support/dashboard/forms.ts';
 import { createPeople, giveKey } from '../../support/data/actors.ts';
 
-// Closes an attribute, an element, a textarea and a comment, and runs a script in each.
+// Text that closes an attribute, an element, a textarea and a comment, and runs a script in each.
 const ATTACK = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>\${1}{{1}}<!--`;
 const EMAIL = `'><svg/onload=alert(1)>'&"@evil.example`;
 
@@ -23,13 +23,13 @@ const people = await createPeople(db);
 const { administrator, member } = people;
 const keyId = (await giveKey(db, member, { name: `${ATTACK.slice(0, 90)}` })).id;
 await giveKey(db, administrator, { name: ATTACK.slice(0, 90) });
-// Writes to the table directly: rows of an earlier version may contain such text.
+// Writes to the table directly, because rows of an earlier version may contain such text.
 await db.prisma.user.updateMany({ data: { name: ATTACK } });
 await db.prisma.user.updateMany({ where: { id: member.userId }, data: { email: EMAIL } });
 await db.prisma.organization.updateMany({ data: { name: ATTACK, suspendedAt: null } });
 const browser = await browserOf(dashboard, administrator, { 'User-Agent': ATTACK });
 
-/** No attack text is parsed as markup, and each page that shows it shows it in full. */
+/** Checks that the page contains no attack text as markup, and that the page shows each attack text in full. */
 function expectEscaped(where: string, page: Page): void {
   const inside = page.text.replaceAll(/<script src="\/assets\/[\w.]+" defer><\/script>/g, '');
   const found = /<script|<img|<svg\/|onload=alert\(1\)>|'><|"'>|<!--(?!\s*$)|<\/title>[\s\S]*<\/title>/i.exec(inside);
@@ -119,7 +119,7 @@ test('the pages that show a new key, a link or a conflict escape names as well',
 });
 
 test('the page for an unknown path does not repeat the path', async () => {
-  // The attack: an error page that repeats the URL.
+  // The attack: a script in the URL, which an error page repeats.
   for (const path of [
     '/profile/<script>alert(1)</script>',
     '/people/users/"onload=alert(1)',
@@ -135,7 +135,7 @@ test('the page for an unknown path does not repeat the path', async () => {
 });
 
 test('a host that contains a script is escaped', async () => {
-  // The attack: the page that reveals a key also shows our own URL, which comes from the Host header.
+  // The attack: a script in the Host header. The page that shows a key also shows our own URL, which comes from that header.
   const path = `/people/users/${administrator.userId}/api-keys`;
   const form = await browser.form(`${path}/new`, path);
   const page = await browser.post(
@@ -158,7 +158,7 @@ async function signedIn(server: TestDashboard) {
 test.each(Object.entries(dashboards))(
   'in the %s environment, every page says so in its title and its frame',
   async (name, server) => {
-    // The risk: somebody who has both environments open ends a production key instead of a test key.
+    // The risk: somebody who has both environments open revokes a live key instead of a test key.
     const { own, ids } = await signedIn(server);
     const every = [...server.paths.map((path) => fill(path, ids)), '/profile/nowhere'];
     const some = ['/profile', '/people/users', '/organization', '/profile/nowhere'];
@@ -221,7 +221,7 @@ const LIST = new Intl.ListFormat('en-GB');
 const namesOf = (roles: readonly Role[]) => LIST.format(roles.map((role) => `${role}s`));
 const others = (role: Role, may: (actor: Role, target: Role) => boolean) => ROLES.filter((target) => may(role, target));
 
-/** What the rules allow a role, in the words of the dashboard. */
+/** Returns what the rules allow a role, in the words of the dashboard. */
 function meaningOf(role: Role): string {
   if (mayGovern(role)) return 'All keys, all people and the organization.';
   if (!mayCreateOwnKeys(role, { membersMayCreateKeys: true })) return 'Reads only. Cannot create keys.';

@@ -21,8 +21,6 @@ import {
 import { createAccount } from '../../support/data/accounts.ts';
 import { listAuditEventsOf, times } from '../../support/data/actors.ts';
 
-// The pages on which people manage their own passkeys.
-
 const ORIGIN = 'https://charter.example.org';
 const dashboard = await useDashboard({ publicUrl: ORIGIN });
 const { db } = dashboard;
@@ -69,7 +67,7 @@ test('a passkey is renamed and removed by its owner only, and the last way to si
 });
 
 test('the removal of a person’s second factor by an administrator removes the passkeys, too', async () => {
-  // The attack: an intruder adds a passkey of their own, which survives the new password and the reset.
+  // The attack: an intruder adds a passkey of their own, which survives a new password and the reset.
   const administrator = await createAccount(db, { role: 'administrator' });
   const owner = await createAccount(db, { scope: administrator.scope });
   const intruder = await addPasskeyTo(await signedIn(owner), ORIGIN);

@@ -68,7 +68,7 @@ test('a passkey signs in without password and second factor, leads to the reques
 });
 
 test('the options name no account, ask for verification, and the user handle is random and the same for all passkeys', async () => {
-  // The attack: learn from the sign-in page who has an account; learn from a lost security key whose it is.
+  // The attack: learning from the sign-in page who has an account, or from a lost security key to whom it belongs.
   const { owner, browser, authenticator } = await withPasskey();
   const guest = visitor();
   const options = await optionsFrom(guest, await guest.get('/sign-in'));
@@ -87,7 +87,7 @@ test('the options name no account, ask for verification, and the user handle is 
   expect(another.authenticator.userHandle).not.toBe(authenticator.userHandle);
 });
 
-/** Responses that no honest authenticator or browser sends. Each is refused at the sign-in and at a registration. */
+/** Responses that no honest authenticator or browser sends. Sign-in and registration must refuse each of them. */
 const FORGERIES: Record<string, Deviation> = {
   'from another origin': { origin: EVIL },
   'from the same host by HTTP': { origin: 'http://charter.example.org' },
@@ -102,7 +102,7 @@ const FORGERIES: Record<string, Deviation> = {
   'with impossible backup flags': { isBackedUp: true },
 };
 
-/** Further responses, which only an existing passkey can send. */
+/** The same and further responses, which only an existing passkey can send. */
 const FORGED_USES: Record<string, Deviation> = {
   ...FORGERIES,
   'with a wrong signature': { isForged: true },
@@ -123,7 +123,7 @@ test.each(Object.entries(FORGED_USES))('a sign-in %s is refused, and recorded', 
   expect(await rowOf(owner)).toMatchObject({ counter: 5n, lastUsedAt: null });
 });
 
-/** A proof verifies the response as a sign-in does, so some of them are enough. */
+/** The forgeries that are tried for a proof. A few suffice, because a proof is verified by the same code as a sign-in. */
 const FORGED_PROOFS = [
   'from another origin',
   'without user verification',
@@ -134,7 +134,7 @@ const FORGED_PROOFS = [
 test.each(Object.entries(FORGED_USES).filter(([name]) => FORGED_PROOFS.includes(name)))(
   'a proof %s is refused, and extends nothing',
   async (_, deviation) => {
-    // The attack: a stolen session extends its proof without the passkey.
+    // The attack: renewing the proof of a stolen session without the passkey.
     const { owner, browser, authenticator } = await withPasskey({ counter: 5 });
     await ageProofs(db, owner);
     const asked = await browser.submit('/profile/second-factor');
@@ -170,7 +170,7 @@ test.each(
 });
 
 test('a challenge serves once, also for concurrent requests', async () => {
-  // The attack: a response that was recorded is sent again.
+  // The attack: sending a recorded response again.
   const { authenticator } = await withPasskey({ counter: 0 });
   const browser = visitor();
   const page = await browser.get('/sign-in');
@@ -185,7 +185,7 @@ test('a challenge serves once, also for concurrent requests', async () => {
 });
 
 test('a challenge serves only the browser and the purpose for which it was made, for ten minutes', async () => {
-  // The attack: the victim’s browser is signed in to the attacker’s account; a proof becomes a sign-in.
+  // The attack: signing the victim’s browser in to the attacker’s account, or using a response for a proof to sign in.
   await using timed = await startDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: ORIGIN });
   const owner = await createAccount(timed.db);
   const browser = await browserOf(timed, owner);
@@ -212,7 +212,7 @@ test('a challenge serves only the browser and the purpose for which it was made,
 });
 
 test('the passkey of another person signs in to their account only, and proves nothing', async () => {
-  // The attack: a person with a passkey claims another account, by the handle or by the id of the credential.
+  // The attack: a person with a passkey claims another account, by user handle or by credential id.
   const [ours, theirs] = [await withPasskey(), await withPasskey()];
   for (const deviation of [
     { userHandle: theirs.authenticator.userHandle },
@@ -235,7 +235,7 @@ test('the passkey of another person signs in to their account only, and proves n
 });
 
 test('the credential of another person cannot be registered again', async () => {
-  // The attack: register somebody’s public credential id, so that their sign-in leads elsewhere.
+  // The attack: registering somebody's public credential id, so that their sign-in opens the attacker's account.
   const { authenticator } = await withPasskey();
   const thief = await createAccount(db);
   const browser = await signedIn(thief);
@@ -321,12 +321,12 @@ test('wrong passkeys and challenges are limited for each network', async () => {
     429,
     expect.stringContaining('too many attempts'),
   ]);
-  // The password still signs in.
+  // Signing in with a password is still allowed.
   expect((await browser.signIn((await createAccount(db)).email, 'wrong')).status).toBe(422);
 });
 
 test('a flood of wrong passkeys from a network does not lock out people who have signed in from there', async () => {
-  // The attack: a colleague, or a program in the same office, makes the limit of the network refuse everybody.
+  // The attack: a colleague, or a program in the same office, exhausts the network's limit so that nobody there can sign in.
   const [owner, stranger] = [await withPasskey(), await withPasskey()];
   const browser = visitor();
   const again = () => new Browser(dashboard.url, { localAddress: browser.localAddress });

@@ -3,12 +3,12 @@ import { createContext, runInContext } from 'node:vm';
 import { parseAssertion, parseRegistration } from '../../../src/service/sign-in/passkeys/ceremony.ts';
 import { Authenticator } from '../../support/dashboard/passkeys.ts';
 
-// The script for passkeys on a page without forms, with the credentials of password managers.
+// The script for passkeys, run for a page without forms, with credentials as password managers provide them.
 
 const page = createContext({ document: { querySelectorAll: () => [] }, window: {}, btoa, AbortController });
 const script = new URL('../../../src/dashboard/assets/passkeys.js', import.meta.url);
 runInContext(readFileSync(script, 'utf8'), page);
-/** What the script would send. */
+/** Returns what the script would send for the credential. */
 const sentFor = (credential: object): string => JSON.stringify(runInContext('toJson', page)(credential));
 
 const authenticator = new Authenticator('https://charter.example.org', { counter: 1 });
@@ -21,7 +21,7 @@ const created: string = authenticator.create({
 });
 const used: string = authenticator.get({ challenge, rpId: rp.id });
 
-/** The credential as a browser gives it to scripts: with buffers. `transports` are behind a function. */
+/** Returns the credential as a browser gives it to scripts, with buffers. `transports` are available only from a function. */
 function withBuffers(text: string, toJSON: (() => unknown) | undefined) {
   const { id, type, response } = JSON.parse(text);
   const { transports, ...buffers } = response;

@@ -19,14 +19,14 @@ const newEmail = () => `mei-${crypto.randomUUID()}@example.test`;
 const invite = (email: string) => browser.submit(INVITE, { name: 'Mei Tanaka', email, role: 'viewer' });
 const userUrlIn = ({ text }: Page) => /\/people\/users\/[0-9a-f-]{36}/.exec(text)?.[0] ?? '';
 
-/** The mails that were sent since the last call. */
+/** Returns the mails that were sent since the last call. */
 async function mails(): Promise<string[]> {
   await outbox.settle();
   return smtp.mails.splice(0);
 }
 
 test('an invitation is only mailed, and says the same whether or not the e-mail has an account elsewhere', async () => {
-  // The attack: invite an e-mail, or open the link oneself, to learn who has an account.
+  // The attack: inviting an e-mail address, or opening the invitation oneself, to learn who has an account.
   const known = await createAccount(db);
   const unknown = newEmail();
   const said = [];
@@ -127,17 +127,17 @@ test('a domain that another organization has verified meanwhile says so to the p
   );
 });
 
-// Links by which people choose a password: of an invitation, of a manager, and by mail.
+// The links with which people choose a password: from an invitation, from a manager, or in a mail.
 
 const CHOSEN = 'entirely other words 9 lamps';
 const LINK = /\/welcome\/[\w-]{43}/;
 
-/** The mails to the address since the last call. */
+/** Returns the mails to the address since the last call. */
 async function mailsTo(email: string): Promise<string[]> {
   return (await mails()).filter((text) => text.includes(`<${email}>`));
 }
 
-/** Chooses a password by the link, which works once, and signs in. */
+/** Chooses a password with the link, signs in, and checks that the link no longer works. */
 async function choosePassword(link: string, email: string): Promise<void> {
   const guest = new Browser(dashboard.url);
   const short = await guest.submit(link, { password: 'too short' });

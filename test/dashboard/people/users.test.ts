@@ -13,7 +13,7 @@ const dashboard = await useDashboard();
 const { administrator, member, viewer, scope } = await createPeople(dashboard.db);
 const browser = await browserOf(dashboard, administrator);
 
-/** The address of a link with this relation, or with this text. */
+/** Returns the URL of the link with this relation or this text. */
 function linkIn(page: { readonly text: string }, what: string): string {
   const [, href = ''] = new RegExp(`href="([^"]*)"(?: rel="${what}"|[^>]*>${what}<)`).exec(page.text) ?? [];
   return textOf(href);
@@ -34,7 +34,7 @@ test('the tabs show everybody, those who are invited, and those who are deactiva
   const deactivated = await browser.get(linkIn(invited, 'Deactivated'));
   expect(wordsOf(deactivated)).toContain('The former');
   expect(wordsOf(deactivated)).not.toMatch(/The (invited|manager)/);
-  // A search keeps the tab.
+  // A search keeps the selected tab.
   const found = await browser.submit('/people/users?state=invited', { search: 'The' }, '/people/users');
   expect(found.headers['location']).toBe('/people/users?state=invited&search=The');
 });
@@ -46,7 +46,7 @@ test('the list says what people without a password use in place of a second fact
   await linkDirectly(dashboard.db, linked);
   const set = (userId: string, data: { name: string; passwordHash: string | null }) =>
     prisma.user.updateMany({ where: { id: userId }, data });
-  // A password signs in alone, so the passkey beside it is no second factor.
+  // A password suffices to sign in, so a passkey beside it is not a second factor.
   await set(other.userId, { name: 'With both', passwordHash: 'set' });
   await set(manager.userId, { name: 'With a passkey', passwordHash: null });
   await set(linked.userId, { name: 'With a provider', passwordHash: null });
@@ -74,7 +74,7 @@ test('each list page shows its range and the total number of people, and links t
 });
 
 test('a list page past the end does not say that there is nobody, and leads to the first page', async () => {
-  // The bug: the only user of the second page accepted the invitation, and a reload said that nobody was invited.
+  // The bug: after the only user on the second page had accepted the invitation, a reload said that nobody was invited.
   const { administrator: other, scope: own } = await createPeople(dashboard.db);
   await dashboard.db.pool.query(
     `insert into users (organization_id, id, email, name, role)
@@ -101,7 +101,7 @@ test('a list page past the end does not say that there is nobody, and leads to t
 });
 
 test('the message after an action names the key or the person, and a forged link claims nothing', async () => {
-  // The attack: a link that tells an administrator that a key, which still works, was revoked.
+  // The attack: a link makes our page tell an administrator that a key was revoked, although it still works.
   const { browser, administrator, member } = await createSignedIn(dashboard, 'administrator');
   const key = await giveKey(dashboard.db, member, { name: 'Nightly import' });
   const user = `/people/users/${member.userId}`;
@@ -113,7 +113,7 @@ test('the message after an action names the key or the person, and a forged link
   const renamed = await browser.submit(`${keys}/${key.id}/rename`, { name: 'Weekly import' });
   expect(await follow(renamed)).toContain('The key is now named Weekly import.');
   expect(await follow(await browser.submit(`${keys}/${key.id}/revoke`))).toContain('Weekly import was revoked.');
-  // The message names the key even if the first page of the list does not contain it.
+  // The message names the key even if the first page of the list does not contain the key.
   await dashboard.db.pool.query(
     `insert into api_keys (organization_id, id, user_id, name, name_key, key_hash, key_prefix, permissions, revoked_at)
      select $1::uuid, gen_random_uuid(), $2::uuid, 'Ended ' || i, sha256(i::text::bytea), sha256(($2::uuid::text || i)::bytea),

@@ -31,7 +31,7 @@ async function turnOn(browser: Browser) {
 }
 
 test('a wrong code keeps the QR code only on a page that had its secret', async () => {
-  // The attack: an open or stolen session, without the password, posts a wrong code to see the secret that its owner set up.
+  // The attack: in an open or stolen session, somebody posts a wrong code to see the secret that its owner set up.
   const owner = await account();
   const browser = await signedIn(owner);
   const setUp = await browser.submit(OWN);
@@ -49,30 +49,30 @@ test('a wrong code keeps the QR code only on a page that had its secret', async 
     const page = await thief.post(`${OWN}/confirm`, { form_token, code: '000000', secret: sent });
     expect([sent, page.status, uriIn(page), page.text.includes(secret)]).toEqual([sent, 422, '', false]);
   }
-  // Nor an earlier secret, once another set-up has replaced it.
+  // A secret that another set-up has replaced is not shown, either.
   const other = uriIn(await browser.submit(OWN));
   expect(other).not.toBe(uri);
   const stale = await browser.post(`${OWN}/confirm`, { ...fields, code: '000000' });
   expect([stale.status, uriIn(stale)]).toEqual([422, '']);
-  // A secret that is no longer shown is not repeated in the form either.
+  // The form does not repeat a secret that the page does not show.
   expect(stale.text).not.toContain(secret);
 });
 
 test('turning on the second factor signs out every other browser and invalidates copies of this browser’s cookie', async () => {
-  // The attack: an attacker who signed in earlier with the stolen password keeps that session for hours.
+  // The attack: an attacker signed in earlier with the stolen password, and keeps that session for hours.
   const owner = await account();
   const [browser, other, copy] = [await signedIn(owner), await signedIn(owner), visitor()];
   copy.cookies.set('charter', browser.cookies.get('charter') ?? '');
   const { page, codes } = await turnOn(browser);
   expect([page.status, codes.length]).toEqual([200, 10]);
   expect([await isIn(browser), await isIn(other), await isIn(copy)]).toEqual([true, false, false]);
-  // The forms on the page with the codes belong to the renewed session.
+  // The forms on the page with the codes work in the renewed session.
   const [, form_token = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? [];
   expect((await browser.post('/sign-out', { form_token })).headers['location']).toBe('/sign-in?done=signed-out');
 });
 
 test('a form makes new recovery codes once, and invalidates the earlier ones', async () => {
-  // The bug: a reload invalidates the codes that were just copied.
+  // The bug: a reload invalidated the codes that were just copied.
   const owner = await account();
   const browser = await signedIn(owner);
   expect((await browser.get(CODES)).headers['location']).toBe(OWN);
@@ -80,7 +80,7 @@ test('a form makes new recovery codes once, and invalidates the earlier ones', a
   const form = fillForm(await browser.form(CODES));
   const [fresh, again] = [await browser.post(CODES, form), await browser.post(CODES, form)];
   expect([fresh.status, codesIn(fresh).length, again.status, codesIn(again)]).toEqual([200, 10, 409, []]);
-  /** Whether the code signs in, and the words of the page that follows. */
+  /** Returns whether the code signs in, and the text of the page that follows. */
   const enter = async (code = ''): Promise<[boolean, string]> => {
     const next = visitor();
     await next.signIn(owner.email, PASSWORD);
@@ -94,7 +94,7 @@ test('a form makes new recovery codes once, and invalidates the earlier ones', a
 });
 
 test('when an administrator removes a colleague’s second factor, every session ends, and the password alone signs in', async () => {
-  // Not an attack: the phone is lost, and the recovery codes with it.
+  // The usual case: the phone and the recovery codes are lost.
   const scope = await createScope(dashboard.db);
   const [administrator, member] = [await account({ role: 'administrator', scope }), await account({ scope })];
   const [theirs, browser] = [await signedIn(member), await browserOf(dashboard, administrator)];
@@ -111,17 +111,17 @@ test('when an administrator removes a colleague’s second factor, every session
   expect(wordsOf(after)).toContain('Second factor Off');
   expect(after.text).not.toContain(`${user}/second-factor`);
   expect(await isIn(await signedIn(member))).toBe(true);
-  // One’s own is turned off elsewhere, where the last way to sign in stays.
+  // Administrators turn off their own second factor on another page, which never removes the last way to sign in.
   const own = `/people/users/${administrator.userId}/second-factor`;
   expect((await browser.get(own)).headers['location']).toBe(OWN);
-  // A second tab in which the form is still open.
+  // A second tab may still show the form.
   const form_token = await browser.formToken();
   const late = await browser.post(`${user}/second-factor`, { form_token });
   expectToSay(late, 409, `${member.email} has neither a second factor nor a passkey.`);
 });
 
 test('a password that is too short without the second factor leads only to the form for a longer one', async () => {
-  // The attack: set a password of 12 characters while a factor is on, then ask for the factor’s removal.
+  // The attack: setting a password of 12 characters while a second factor is on, and then turning the second factor off.
   const owner = await account();
   const short = 'mauve otters';
   const passwordHash = await hashPassword(short);
@@ -139,7 +139,7 @@ test('a password that is too short without the second factor leads only to the f
 });
 
 test('one’s own profile does not say that the second factor is off while it is on', async () => {
-  // The bug: the page before the second set-up, which the browser requests again after "Back".
+  // The bug: after "Back", the browser requests this page again, although the second factor has been set up again.
   const owner = await account();
   const browser = await browserOf(dashboard, owner);
   const words = async () => wordsOf(await browser.get('/profile?done=factor-off'));

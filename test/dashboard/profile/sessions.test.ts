@@ -12,7 +12,7 @@ const SAFARI =
 
 const dashboard = await useDashboard();
 
-/** Signs in with the password, so that the session has the browser's own address and User-Agent. */
+/** Signs in with a password, so that the session has this address and this User-Agent. */
 async function signedIn({ email }: Actor, userAgent: string, localAddress = '127.0.0.1'): Promise<Browser> {
   const browser = new Browser(dashboard.url, { headers: { 'User-Agent': userAgent }, localAddress });
   expect((await browser.signIn(email, PASSWORD)).status).toBe(303);
@@ -46,7 +46,7 @@ test('the page lists one’s own sessions with device, address, last use and sig
 });
 
 test('a person sees and ends neither sessions of others nor one that is waiting for the second factor', async () => {
-  // The attack: the id of somebody else’s session, in a hand-made form; a half session that passes as a real one.
+  // The attack: ending somebody else’s session by its id in a hand-made form, or using a session that lacks the second factor.
   const [owner, stranger] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
   const colleague = await createAccount(dashboard.db, { scope: owner.scope, role: 'administrator' });
   const [first, second] = [await signedIn(owner, SAFARI), await signedIn(owner, FIREFOX)];
@@ -58,7 +58,7 @@ test('a person sees and ends neither sessions of others nor one that is waiting 
     const form_token = await browser.formToken();
     for (const session_id of [id, NOBODY, '', 'x', `${id}' or true --`]) {
       const response = await browser.post(SESSIONS, { form_token, session_id });
-      // Every session of somebody else gets the same response.
+      // The response is the same for every session of somebody else, and for a session that does not exist.
       expectToSay(response, 409, 'had ended already');
     }
     expect((await browser.post(EVERYWHERE, { form_token })).status).toBe(303);
@@ -72,7 +72,7 @@ test('a person sees and ends neither sessions of others nor one that is waiting 
 });
 
 test('an ended session is refused by every process at its next request, and so is a form that it had open', async () => {
-  // The attack: a laptop that was left in a train, signed in, with a form open; other processes have seen its session.
+  // The attack: using a laptop that its owner left in a train, signed in and with an open form. Other processes know the session.
   await using other = await startDashboard({ databaseUrl: dashboard.databaseUrl });
   const owner = await createAccount(dashboard.db);
   const [lost, mine] = [await signedIn(owner, SAFARI, '127.0.2.1'), await signedIn(owner, FIREFOX)];
@@ -97,7 +97,7 @@ test('an ended session is refused by every process at its next request, and so i
 });
 
 test('signing out everywhere keeps this session, says so, and ends all others, including those that wait for the second factor', async () => {
-  // The attack: somebody who has the password, and waits for the code of the second factor.
+  // The attack: somebody has the password and waits for a code of the second factor.
   const owner = await createAccount(dashboard.db);
   await addSecondFactor(dashboard.db, owner, dashboard.now());
   const half = await signedIn(owner, SAFARI);
@@ -117,7 +117,7 @@ test('signing out everywhere keeps this session, says so, and ends all others, i
   const page = await mine.get(`${SESSIONS}?done=everywhere`);
   expect(wordsOf(page)).toContain('Only this session is left.');
   expect(page.text).not.toContain(EVERYWHERE);
-  // A second form ends nothing, so nothing is recorded.
+  // When the form is sent again, it ends no session, so no event is recorded.
   await mine.post(EVERYWHERE, { form_token: await mine.formToken() });
   expect(await eventsOf(owner)).toMatchObject([{ action: 'user.signed_out_everywhere', targetUserId: owner.userId }]);
 });
@@ -135,7 +135,7 @@ test('idle and expired sessions are not listed, and the last use has the address
 });
 
 test('a key or markup in the User-Agent is neither stored nor rendered, and a long one is cut', async () => {
-  // The attack: markup for the person who looks at the list; a client that sends its key in the wrong header.
+  // The attack: markup that runs when somebody looks at the list. The risk: a client sends its API key in the wrong header.
   const people = await createPeople(dashboard.db);
   const owner = await createAccount(dashboard.db, { scope: people.scope });
   const { key } = await giveKey(dashboard.db, people.member);

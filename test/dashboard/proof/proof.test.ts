@@ -31,14 +31,17 @@ const user = ({ userId }: Actor) => `/people/users/${userId}`;
 type Attempt = {
   readonly path: string;
   readonly fields?: Fields;
-  /** The page with the form, if it is not at `path`. */
+  /** The path of the page with the form, if it is not `path`. */
   readonly at?: string;
   /** The code of the second factor, if the person has one. */
   readonly code?: string;
 };
 type Action = { readonly by: Role; attempt(team: Team, browser: Browser): Promise<Attempt> };
 
-/** One action for each way in which a form can wait: with lists and a secret to show, for another person, with a code and so on. */
+/**
+ * One action for each kind of form that can wait for a proof: with lists, with a secret to show, for another person, with a code
+ * and so on.
+ */
 const ACTIONS = {
   'create a key': {
     by: 'member',
@@ -87,14 +90,14 @@ const ACTIONS = {
   },
 } satisfies Record<string, Action>;
 
-/** Turns on a second factor, and returns a code that was not used yet. */
+/** Turns on a second factor, and returns a code that has not been used yet. */
 async function turnOn(actor: Actor, browser: Browser): Promise<string> {
   const { uri, token } = await addSecondFactor(db, actor, dashboard.now());
   browser.cookies.set('__Host-charter', token);
   return codeAt(uri, dashboard.now());
 }
 
-/** The form as somebody fills it in while the proof is fresh. The proof is too old when the form is sent. */
+/** Fills in the form while the proof is fresh, and returns the form after the proof has become too old. */
 async function prepare(name: keyof typeof ACTIONS, { withPasskey = false } = {}) {
   const action: Action = ACTIONS[name];
   const team = await createTeam(db);
@@ -107,7 +110,7 @@ async function prepare(name: keyof typeof ACTIONS, { withPasskey = false } = {})
   return { browser, path, form, code, authenticator };
 }
 
-/** A person of a new team, whose session has a proof of eleven minutes ago. */
+/** Creates a person in a new team, with a session whose proof is eleven minutes old. */
 async function withOldProof(role: Role) {
   const person = (await createTeam(db))[role];
   const browser = await visit(dashboard, person);
@@ -115,12 +118,12 @@ async function withOldProof(role: Role) {
   return { person, browser };
 }
 
-/** Whether the page has none of the secrets that the actions show. */
+/** Returns whether the page contains none of the secrets that the actions show. */
 const isWithoutSecrets = (page: Page) =>
   keysIn(page).length === 0 &&
   !/whsec_|otpauth:|\/welcome\/|(?<![\w-])[0-9a-z]{4}(-[0-9a-z]{4}){3}(?![\w-])/.test(page.text);
 
-/** The tables with rows that the work changes. */
+/** Returns the names of the tables with rows that the work changes. */
 async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   const before = (await rowsOf(db)).map((each) => JSON.stringify(each));
   await work();
@@ -131,7 +134,7 @@ async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
 const CASES = Object.keys(ACTIONS).filter((name): name is keyof typeof ACTIONS => name in ACTIONS);
 
 test.each(CASES)('%s: refused after eleven minutes, and done after a proof', async (name) => {
-  // The attack: a session that was left open or stolen.
+  // The attack: using a session that was left open or stolen.
   const { browser, path, form, code } = await prepare(name);
   const asked: Page[] = [];
   expect(await changedBy(async () => asked.push(await browser.post(path, form)))).toEqual([]);
@@ -156,7 +159,7 @@ test.each(['create a key', 'add a passkey'] as const)('%s: done after a proof wi
   expect(done).toEqual(expect.arrayContaining(['sessions', 'audit_events']));
 });
 
-/** The forms that need no proof, by the reason. */
+/** The forms that need no proof, by reason. */
 const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
   'nobody is signed in': [
     '/',
@@ -195,7 +198,7 @@ const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
 };
 
 test('every form of the dashboard asks for a proof and changes nothing, or is known to need none', async () => {
-  // The risk: a new form of a secret, a role or the sign-in without a proof.
+  // The risk: a new form changes a secret, a role or the sign-in without a proof.
   const team = await createTeam(db);
   const { administrator } = team;
   const browser = await visit(dashboard, administrator);
@@ -248,7 +251,7 @@ test('the page says what the proof is for, and names the user, the key, the inte
     `rotate the secret of the webhook endpoint “${new URL(endpoint.url).host}”`,
   );
   expect(await asked('/organization/audit-log.csv')).toBe('export the audit log');
-  // The attack: the page names a key of another organization, or a user whom the person may not see.
+  // The attack: learning the name of another organization's key, or of a user whom the person may not see.
   const { administrator: stranger } = await createTeam(db);
   const theirs = await giveKey(db, stranger, { name: 'Secret plan' });
   expect(await asked(`${user(stranger)}/api-keys/${theirs.id}/revoke`)).toBe('revoke the API key');
@@ -307,7 +310,7 @@ test('the page keeps what was typed, mistakes included, and a reload after the p
 });
 
 test('a form that waits fits only the page and the session for which it was sent', async () => {
-  // The attack: the sealed form of one person or one page is sent by another one, or changed.
+  // The attack: changing a sealed form, or sending it as another person or from another page.
   const { member, administrator } = await createTeam(db);
   const [browser, other] = [await visit(dashboard, member), await visit(dashboard, administrator)];
   for (const each of [member, administrator]) await ageProofs(db, each);
@@ -335,7 +338,7 @@ test('a form that waits fits only the page and the session for which it was sent
 });
 
 test('a new password that waits for a proof is not in the page, and is set in no other session', async () => {
-  // The attack: somebody at another browser proves who they are, and sends what the member has typed.
+  // The attack: somebody else gives the proof in another browser, and sends the password that the member has typed.
   const CHOSEN = 'seven otters juggle 93 lanterns';
   const { member, administrator } = await createTeam(db);
   const [browser, again, other] = [

@@ -21,7 +21,7 @@ const common = { cell: 'eu1', commonUrl: COMMON_URL, scannerKeys, trustedProxies
 const eu1 = await useDashboard({ ...common, cells });
 const headers = { Host: COMMON_HOST };
 
-/** A key of each cell. */
+/** Creates a key in each cell. */
 async function keys() {
   const [ours, theirs] = [(await createPeople(eu1.db)).member, (await createPeople(us1.db)).member];
   return { ours: await giveKey(eu1.db, ours), theirs: await giveKey(us1.db, theirs) };
@@ -59,7 +59,7 @@ test('the other cell limits the client that reported, not the cell that sends th
   expect((await reportAsProgram(eu1.url, { keys: [theirs.key] }, from('203.0.113.2'))).status).toBe(200);
 });
 
-// The old cell of an organization keeps its rows until the operator deletes them there, which can be days after the move.
+// The old cell keeps the rows of an organization that has moved until the operator deletes them, which can be days later.
 test.each(REPORTS)(
   'a report %s of a key whose organization has moved is to be repeated, and the others are revoked',
   async (_, report) => {
@@ -81,7 +81,7 @@ test.each(REPORTS)(
   },
 );
 
-// The race: the revocation has begun, and sees in its snapshot an organization that does not move.
+// The race: the revocation has begun, and its snapshot shows an organization that is not moving.
 test('a report that waits while a move is completed revokes the keys of the other organizations, and is to be repeated', async () => {
   const [moving, other, late] = [await createPeople(eu1.db), await createPeople(eu1.db), await createPeople(eu1.db)];
   const keyOf = async ({ member }: typeof moving) => (await giveKey(eu1.db, member)).key;
@@ -113,7 +113,8 @@ test('a report that waits while a move is completed revokes the keys of the othe
   expect(await eu1.statusOf(moved)).toBe(401);
 });
 
-// The trap: a proxy before the other cell that replaces Host by the common address. Each cell would send the report on to all.
+// The risk: a proxy in front of the other cell replaces Host with the common address. Then the cells would forward the report
+// to each other without end.
 test('a report that a cell has sent on is not sent on again', async () => {
   await using other = await startScriptedServer();
   other.play((res) => res.writeHead(200).end());
@@ -151,7 +152,7 @@ test('if another cell does not answer, refuses or redirects, the report says whe
       headers: { 'retry-after': '60' },
       json: { message: expect.stringContaining(`${failing.url}/report-key`) },
     });
-    // The other cells have got the report.
+    // The other cells have received the report.
     expect([await lame.statusOf(ours.key), await us1.statusOf(other.key)]).toEqual([401, 401]);
     const body = messageAbout([ours.key]);
     const signed = { headers: { ...headers, ...scanner.sign(body) } };

@@ -82,7 +82,7 @@ test('the owner of an integration and its address for notices get a mail about i
     [member.email, administrator.email, other.email, 'team@example.test'].toSorted(),
   );
   for (const text of mails) {
-    // An administrator can have many integrations.
+    // The mail names the integration, because an administrator can have many integrations.
     expect(text).toMatch(/\) of Nightly sync\r?$/m);
     const [path = ''] = linksIn(text);
     expect(path).toContain(id);

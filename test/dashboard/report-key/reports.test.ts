@@ -14,7 +14,7 @@ const { db, url } = dashboard;
 
 let address = 0;
 
-/** A local address that no other test reports from. */
+/** Returns a local address from which no other test sends reports. */
 function newAddress(): string {
   address += 1;
   return `127.0.9.${address}`;
@@ -23,7 +23,7 @@ function newAddress(): string {
 const report = (keys: unknown) => reportAsProgram(url, { keys }, { localAddress: newAddress() });
 const reportText = (text: string) => reportOnPage(url, text, newAddress());
 
-/** Whole answers: only the time and the tokens of the page may differ. */
+/** Returns the whole response except for the date, the request id and the form token. */
 function essenceOf({ status, headers, text }: Awaited<ReturnType<typeof reportText>>) {
   const { date: _, 'x-request-id': __, ...others } = headers;
   return { status, headers: others, text: text.replaceAll(/name="form_token" value="[^"]+"/g, '') };
@@ -61,7 +61,7 @@ test('the pages for guests link to the report, but not the report to itself', as
 });
 
 test('the answer is the same for a key that is active, has ended, is of another environment or does not exist', async () => {
-  // The attack: probe which keys exist, or which of them are still worth using.
+  // The attack: finding out which keys exist, or which of them still work.
   const { member } = await createPeople(db);
   const [active, revoked, rotated] = [await giveKey(db, member), await giveKey(db, member), await giveKey(db, member)];
   orThrow(await revokeKey(db, member, { keyId: revoked.id, userId: member.userId }));
@@ -221,7 +221,7 @@ test('the pages of the key and the audit log say that it was reported as leaked'
 });
 
 test('the time that a text takes is in proportion to its length', async () => {
-  // The attack: a text that makes the search for keys backtrack.
+  // The attack: a text for which the search for keys backtracks very often.
   for (const part of ['charter_live_', 'charter_', `charter_live_${'a'.repeat(45)}`, mintKey('live').key])
     await expectLinearTime((size) => keysInText(part.repeat(size)), 2000);
 });

@@ -31,7 +31,7 @@ function follow(location: string | undefined): URL {
   return new URL(location ?? '', 'https://charter.example.org/sign-in');
 }
 
-// The attack: a link to our own sign-in that redirects to a copy of our pages on another host.
+// The attack: a link to our sign-in page that redirects to a copy of our pages on another host.
 test.each(ELSEWHERE)('next=%j leads to the profile', (next) => {
   expect(safeNext(next)).toBe('/profile');
 });
@@ -56,7 +56,7 @@ test('the sign-in leads to the profile in place of another host, by a link, by a
 test.each(['/profile\r\nSet-Cookie: planted=1', '/profile?x=\u2028\n\nbody'])(
   'line breaks in next=%j add no header',
   async (next) => {
-    // The attack: the value ends the header, and the rest becomes a header or a body of the attacker’s choice.
+    // The attack: a value that ends the header, so that the rest becomes a header or a body of the attacker’s choice.
     const response = await new Browser(dashboard.url).signIn((await createAccount(dashboard.db)).email, PASSWORD, next);
     expect(response.status).toBe(303);
     expect(response.headers['location']).toMatch(/^\/(profile|people)[\x21-\x7e]*$/);
@@ -65,7 +65,7 @@ test.each(['/profile\r\nSet-Cookie: planted=1', '/profile?x=\u2028\n\nbody'])(
 );
 
 test('after sign-in, a person returns to the requested page on our own host', async () => {
-  // The attack: a path of ours that resolves to another host after the redirect.
+  // The attack: a path that, after the redirect, resolves to another host.
   const account = await createAccount(dashboard.db, { role: 'administrator' });
   for (const path of [
     '/people/users?search=%22%3E&after=x',

@@ -6,11 +6,11 @@ import { createActor, createScope, times } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/postgres/postgres.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
 
-// The mail server does not answer, which delays no response.
+// No mail server listens there. Mails are sent in the background, so this delays no response.
 const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Charter <charter@example.org>' };
 const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', mail });
 
-/** The response without the parts that differ on each request. */
+/** Returns the response without the parts that differ from request to request. */
 function told({ status, headers, setCookies, text }: Page, email: string) {
   const { date, 'x-request-id': id, ...rest } = headers;
   const same = text.replaceAll(email || 'EMAIL', 'EMAIL').replace(/name="form_token" value="[^"]*"/g, '');
@@ -30,7 +30,7 @@ async function people() {
 }
 
 test('a wrong password gets the same response, with equal work, for known, invited, deactivated and unknown e-mails', async () => {
-  // The attack: try a list of e-mails, to learn which have an account.
+  // The attack: trying a list of e-mail addresses to learn which have an account.
   const responses = [];
   for (const email of await people()) {
     const browser = newBrowser(dashboard);
@@ -65,7 +65,8 @@ test('a session whose second factor is outstanding opens no page and no form', a
 });
 
 test('too many reset requests get the same refusal, whether or not the e-mail is known', async () => {
-  // The bug: the fourth request in an hour said that a link was on its way. The attack: the two responses differ.
+  // The bug: the fourth request in an hour said that a link was on its way. The attack: comparing the responses for two
+  // e-mail addresses to learn which has an account.
   const account = await createAccount(dashboard.db);
   const responses = [];
   for (const email of [account.email, `${crypto.randomUUID()}@example.test`]) {
@@ -85,14 +86,14 @@ test('too many reset requests get the same refusal, whether or not the e-mail is
 });
 
 test('behind a trusted proxy each client is rate-limited by its own address, and only the proxy’s word counts', async () => {
-  // The attack: ten guesses lock out the account’s owner, who comes through the same proxy.
+  // The attack: ten guesses lock out the account’s owner, who uses the same proxy.
   await using behind = await startDashboard({ trustedProxies: ['127.0.0.1'] });
   const victim = await createAccount(behind.db);
   const from = (address: string) =>
     new Browser(behind.url, { headers: { 'X-Forwarded-For': address }, localAddress: '127.0.0.1' });
   const guesses = await times(12, async () => (await from('198.51.100.7').signIn(victim.email, 'wrong')).status);
   expect(guesses.filter((status) => status === 429)).toHaveLength(2);
-  // The server ignores the addresses that the client puts before the one added by the proxy.
+  // The server ignores the addresses that the client puts before the address that the proxy adds.
   expect((await from('203.0.113.1, 198.51.100.7').signIn(victim.email, 'wrong')).status).toBe(429);
   expect((await from('203.0.113.9').signIn(victim.email, PASSWORD)).status).toBe(303);
   const event = await behind.db.prisma.auditEvent.findFirstOrThrow({
@@ -102,7 +103,7 @@ test('behind a trusted proxy each client is rate-limited by its own address, and
 });
 
 test('a forged client address neither avoids the rate limit nor slows anybody else', async () => {
-  // The attack: each guess sends a new X-Forwarded-For, or the victim’s address so that the victim is slowed.
+  // The attack: sending a new X-Forwarded-For with each guess, or the victim’s address so that the victim is slowed.
   const victim = await createAccount(dashboard.db);
   const guesser = newBrowser(dashboard);
   const statuses = await times(12, async (i) => {
@@ -125,7 +126,7 @@ test('a forged client address neither avoids the rate limit nor slows anybody el
 });
 
 test('a rate-limited form gets 429 with the time to wait, in the singular for one minute', async () => {
-  // The attack: guessing the password in an open session, through the pages that ask for it again.
+  // The attack: guessing the password in an open session, on the pages that ask for the password again.
   const account = await createAccount(dashboard.db);
   const browser = newBrowser(dashboard);
   await browser.signIn(account.email, PASSWORD);

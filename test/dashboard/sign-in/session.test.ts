@@ -14,7 +14,7 @@ test('the session after sign-in never uses a cookie from before it', async () =>
     const browser = new Browser(dashboard.url);
     browser.cookies.set('charter', planted);
     const form = await browser.form('/sign-in').catch(() => null);
-    // The attacker’s own valid session shows the attacker’s profile and does not sign the victim in.
+    // With the attacker’s own valid session, the page has no sign-in form.
     if (form === null) continue;
     const before = browser.cookies.get('charter');
     expect((await browser.signIn(victim.email, PASSWORD)).status).toBe(303);
@@ -33,7 +33,7 @@ async function tokenOf(email: string): Promise<string> {
 }
 
 test('a sign-in ends the session that the browser had before', async () => {
-  // The attack: somebody has a copy of the cookie of a session that its owner can no longer sign out of.
+  // The attack: somebody has a copy of a session's cookie, and the session's owner can no longer sign out of it.
   const [first, second] = [await createAccount(dashboard.db), await createAccount(dashboard.db)];
   const browser = new Browser(dashboard.url);
   const [tab, otherTab] = [await browser.form('/sign-in'), await browser.form('/sign-in')];
@@ -46,7 +46,7 @@ test('a sign-in ends the session that the browser had before', async () => {
 });
 
 test('a form token planted before sign-in is not valid after it', async () => {
-  // The attack: plant the cookie of the sign-in form, from which the attacker can compute the token.
+  // The attack: planting the cookie of the sign-in form, from which the attacker can compute the token.
   const account = await createAccount(dashboard.db);
   const browser = new Browser(dashboard.url);
   browser.cookies.set('charter-form', 'planted');
@@ -57,7 +57,7 @@ test('a form token planted before sign-in is not valid after it', async () => {
   expect(await isIn(browser)).toBe(true);
 });
 
-// The attack: the holder of a stolen session sends the head of a form, and completes it when the session has ended.
+// The attack: the holder of a stolen session sends the head of a form, and the body after the session has ended.
 test('a form whose body arrives after the end of the session changes nothing', async () => {
   const account = await createAccount(dashboard.db);
   const browser = new Browser(dashboard.url);
@@ -77,7 +77,7 @@ test('a form whose body arrives after the end of the session changes nothing', a
     received += bytes.toString();
   });
   socket.write(head);
-  // By then, the server has found the session that the head of the form names.
+  // When these responses have arrived, the server has found the session for the head of the form.
   for (let i = 0; i < 3; i += 1) expect(await isIn(browser)).toBe(true);
   expect((await browser.submit('/profile', {}, '/sign-out')).status).toBe(303);
   socket.write(body);
@@ -103,7 +103,7 @@ test.each([
   const left = await browser.submit('/profile', {}, '/sign-out');
   expect([left.status, left.headers['location']]).toEqual([303, '/sign-in?done=signed-out']);
   expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
-  // A sibling domain can set the plain name, so the server ignores it over HTTPS.
+  // A sibling domain can set the cookie with the plain name, so the server ignores that cookie over HTTPS.
   browser.cookies.clear();
   const planted = new Browser(secure.url);
   planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));
@@ -120,7 +120,7 @@ const ENDED =
   'the connection is changed or removed. A session by password or passkey ends when your organization requires single sign-on. ' +
   'Sign in to continue.';
 
-/** Requests a page in a session that has ended. Returns what the sign-in says, and where it leads. */
+/** Requests a page in a session that has ended. Returns what the sign-in page says, and where the sign-in leads. */
 async function signInAgain(browser: Browser, email: string) {
   const asked = await browser.get(ASKED);
   const signInUrl = asked.headers['location'] ?? '';
@@ -177,7 +177,7 @@ test('a visitor who never signed in, or has signed out, is not told that a sessi
     const page = await browser.get(asked.headers['location'] ?? '');
     expect(wordsOf(page)).not.toContain('Your session');
   }
-  // The risk: a link that makes our own page say anything else.
+  // The attack: a link that makes our own page show other texts.
   const page = await guest.get('/sign-in?ended=constructor&done=toString');
   expect([page.status, /function|Your session/.test(wordsOf(page))]).toEqual([200, false]);
 });

@@ -8,16 +8,14 @@ import { untilWaiting, withClient } from '../../../support/postgres/postgres.ts'
 import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 import { startIdentityProvider, type TestPerson } from '../../../support/providers/identity-provider.ts';
 
-// Attacks on accounts by somebody who can sign in at the provider.
-
 const { dashboard, db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 
 describe('the e-mail', () => {
-  /** A person at the provider to whom no account is linked. */
+  /** Returns a person at the provider to whom no account is linked. */
   const stranger = (email: unknown, more: object = {}) => ({ sub: crypto.randomUUID(), email, ...more });
 
   test.each([false, 'false', 0, null, 'yes', {}])('is nobody’s if it is not verified (%j)', async (email_verified) => {
-    // The attack: some providers send "false" as a string, which is true in many languages.
+    // Some providers send "false" as a string. The attack: using an unverified e-mail address where a string counts as true.
     const { member, administrator } = await company({ rules: { newPeople: 'member' } });
     const browser = newBrowser();
     const page = await signIn(browser, member.email, stranger(administrator.email, { email_verified }));
@@ -55,7 +53,7 @@ describe('the e-mail', () => {
   });
 
   test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
-    // GitLab sends such a token. The attack: somebody who left the group stays a manager.
+    // GitLab sends such a token. The risk: somebody who has left the group stays a manager.
     await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };
@@ -219,7 +217,7 @@ describe('the confirmation', () => {
   });
 
   test('by an invitation takes the invited person only', async () => {
-    // The attack: somebody who finds the link of a colleague signs in at the provider as themselves.
+    // The attack: somebody who finds a colleague's link signs in at the provider with their own account.
     const { administrator, domain } = await company();
     const email = `invited@${domain}`;
     const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Invited', role: 'manager' }));
@@ -238,13 +236,13 @@ describe('the confirmation', () => {
     expect(wordsOf(await browser.get('/profile'))).toContain(email);
     const made = await db.prisma.user.findFirst({ where: { email } });
     expect(made).toMatchObject({ role: 'manager', passwordHash: null });
-    // The link is used up.
+    // The link has been used, so it no longer works.
     expect((await newBrowser().get(`/welcome/${link.token}`)).status).toBe(404);
   });
 });
 
 describe('an access link', () => {
-  /** The response of the provider to a sign-in from the link. */
+  /** Starts a sign-in from the link, and returns the page after the provider's response. */
   async function comeBack(browser: Browser, token: string, person: TestPerson): Promise<Page> {
     const page = await browser.submit(`/welcome/${token}`, {}, `/welcome/${token}/single-sign-on`);
     return browser.get(provider.authorize(urlIn(page) ?? '', person));
@@ -256,7 +254,10 @@ describe('an access link', () => {
     return link.token;
   }
 
-  /** An account with a second factor, whose reset link leads somebody with its e-mail at the provider to the confirmation. */
+  /**
+   * Sends a reset link to an account with a second factor. Opens it as somebody who has the account's e-mail address at the
+   * provider, who must then confirm the account.
+   */
   async function resetWithStranger() {
     const { administrator } = await company();
     const { uri } = await addSecondFactor(db, administrator, dashboard.now());
@@ -268,21 +269,21 @@ describe('an access link', () => {
   }
 
   test('does not replace the second factor of the account', async () => {
-    // The attack: the mailbox gets a reset link, and its e-mail an account at the provider.
+    // The attack: somebody who reads the mailbox gets a reset link, and an account at the provider with the mailbox's address.
     const { administrator, uri, token, browser, path } = await resetWithStranger();
     expect(path).toMatch(/\/confirm\//);
     const asked = await browser.get(path);
     expect([asked.text.includes('name="password"'), asked.text.includes('name="code"')]).toEqual([false, true]);
     for (const code of ['', '000000']) await expectNobody(browser, await browser.submit(path, { code }), 422);
     expect(await db.prisma.ssoIdentity.count({ where: { userId: administrator.userId } })).toBe(0);
-    // Its owner has the code. The link replaces the password, and is used up.
+    // The owner has the code. The link stands in for the password, and can be used only once.
     const page = await browser.submit(path, { code: codeAt(uri, dashboard.now()) });
     expect([page.headers['location'], await isIn(browser)]).toEqual(['/profile', true]);
     expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);
   });
 
   test('confirms nothing once its user has a role that its maker cannot manage', async () => {
-    // The attack: a manager keeps the link of somebody who becomes an administrator while the link is used.
+    // The race: a manager has made a link for a user who becomes an administrator while the link is being used.
     const { administrator, domain } = await company();
     const manager = await createAccount(db, { scope: administrator.scope, role: 'manager' });
     const email = `invited@${domain}`;
@@ -312,7 +313,7 @@ describe('an access link', () => {
   });
 
   test('is void once the account is linked, whatever confirmed it', async () => {
-    // The attack: a link that somebody kept sets a password, which the provider cannot end.
+    // The attack: setting a password with an old link, because the provider cannot end a sign-in by password.
     const { administrator, domain } = await company();
     const email = `invited@${domain}`;
     const { link } = orThrow(await inviteUser(db, administrator, { email, name: 'Ida', role: 'member' }));

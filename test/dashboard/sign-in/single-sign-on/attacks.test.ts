@@ -13,7 +13,7 @@ test('the person whom the attacks below imitate is signed in', async () => {
   expect([page.status, page.headers['location'], await isIn(browser)]).toEqual([303, '/profile', true]);
 });
 
-/** A sign-in that has begun, and the response of the provider to it, as a URL. */
+/** Begins a sign-in, and returns the provider's response as a URL. */
 async function begun() {
   const theirs = await company();
   const browser = newBrowser();
@@ -23,7 +23,7 @@ async function begun() {
 
 const ANOTHER = 'A'.repeat(43);
 
-// The attack of the last two: the code of an honest provider is sent to the token endpoint of the attacker's (RFC 9207).
+// The attack in the last two cases: Charter sends an honest provider's code to the attacker's token endpoint (RFC 9207).
 test.each<[string, number, (sent: URLSearchParams) => void]>([
   ['has an unknown state', 400, (sent) => sent.set('state', ANOTHER)],
   ['has a malformed state', 400, (sent) => sent.set('state', 'state')],
@@ -78,7 +78,7 @@ describe('the code and the state', () => {
   });
 
   test('the response to the sign-in of another browser is refused', async () => {
-    // The attack: login CSRF. The victim opens the attacker's response, and works in the attacker's account.
+    // The attack: login CSRF. The victim opens the attacker's response, and then works in the attacker's account.
     const { browser: attacker, path } = await begun();
     const victim = newBrowser();
     await victim.get('/sign-in');
@@ -142,7 +142,7 @@ describe('mix-up', () => {
   });
 
   test('the same subject of another issuer is another person', async () => {
-    // The attack: the attacker runs a provider of their own, whose subjects are those of the honest one.
+    // The attack: the attacker runs a provider with the same subjects as the honest provider.
     const { person } = await company();
     await using evil = await startIdentityProvider();
     const theirs = await company({ at: evil });
@@ -202,7 +202,7 @@ describe('the ID token', () => {
 });
 
 test('typing the e-mail of somebody else opens no way around the limits of passwords', async () => {
-  // The attack: a network of the attacker becomes one of the victim's, from which more passwords can be tried.
+  // The attack: making the attacker's network count as the victim's, from which more passwords can be tried.
   const { administrator: victim, person } = await company();
   const attacker = newBrowser();
   expect((await signIn(attacker, victim.email, person)).status).toBe(303);
@@ -214,7 +214,7 @@ test('typing the e-mail of somebody else opens no way around the limits of passw
 });
 
 test('a flood at the tile of an organization locks nobody out who has signed in from their network before', async () => {
-  // The attack: a stranger at a few addresses uses up the attempts that the people of the organization share.
+  // The attack: a stranger with a few addresses uses up the attempts that the people of the organization share.
   const { member, person } = await company();
   const { organizationId } = member.scope;
   const start = `/single-sign-on/${organizationId}/start`;

@@ -18,7 +18,7 @@ async function company(at = provider) {
 
 type Company = Awaited<ReturnType<typeof company>>;
 
-/** A session by single sign-on, which the provider knows by this id. */
+/** Signs in at the provider, which knows the session by the id `sid`. */
 async function signedIn({ email, sub }: Company, sid?: string): Promise<Browser> {
   const browser = newBrowser();
   const page = await browser.get(provider.authorize(await beginWith(browser, email), { sub, email, sid }));
@@ -28,7 +28,7 @@ async function signedIn({ email, sub }: Company, sid?: string): Promise<Browser>
 
 const anybody = new Browser(dashboard.url);
 
-/** Sends a logout token as a provider does: without cookies and without an origin. */
+/** Sends a logout token as a provider does, without cookies and without an Origin header. */
 const send = (path: string, token: string) =>
   anybody.send('POST', path, {
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -82,7 +82,8 @@ test.each([
   expect([confirmed.status, await isIn(browser)]).toEqual([status, status === 303]);
 });
 
-// Section 2.7: "identified by the iss and sub Claims and/or the sid Claim". A session without an ID can only be named by its person.
+// OpenID Connect Back-Channel Logout, section 2.7: "identified by the iss and sub Claims and/or the sid Claim". A session for
+// which the provider gave no sid can be identified only by its person (sub).
 test.each([
   ['a session', false, [false, true, true, true, true]],
   ['a session and its person', true, [false, true, false, true, true]],
@@ -107,7 +108,7 @@ test.each([
   ['session', (_: Company) => ({ sid: 'one' })],
   ['person', ({ sub }: Company) => ({ sub })],
 ])('a logout of a %s ends a session that got a new password and a second factor meanwhile', async (_, claimsOf) => {
-  // The attack: a session sets a password, so that it counts as one by password, which the provider cannot end.
+  // The attack: setting a password in a session, so that it counts as a session by password, which the provider cannot end.
   const theirs = await company();
   const browser = await signedIn(theirs, 'one');
   const password = { password: 'seven otters juggle 93 lanterns' };
@@ -209,7 +210,7 @@ describe('attacks', () => {
     ['publishes no valid keys', broken((path) => !isMetadata(path), '{}')],
     ['works', () => false],
   ])('many forged tokens lead to few requests to a provider that %s', async (_, failing) => {
-    // The attack: anybody has Charter flood the provider, or fill its own connections.
+    // The attack: making Charter flood the provider, or use up its own connections.
     await using victim = await startIdentityProvider();
     const { path } = await company(victim);
     victim.override = failing;
@@ -217,7 +218,7 @@ describe('attacks', () => {
       send(path, victim.logoutToken({ sub: `ada-${i}` }, { signature: 'foreign', header: { kid: `key-${i % 3}` } }));
     const all = [...(await times(20, forge)), await forge(20), await forge(21)];
     for (const { status } of all) expect([400, 503]).toContain(status);
-    // One each for the metadata and the keys. On a slow machine, they are asked for once more.
+    // Two requests: for the metadata and for the keys. On a slow machine, both may be repeated.
     expect(victim.requested.length).toBeLessThanOrEqual(6);
   });
 
@@ -234,7 +235,7 @@ describe('attacks', () => {
     };
     const sent = times(10, () => send(path, victim.logoutToken({ sub: 'ada' })));
     await until('the request for the metadata', () => victim.requested.length > 0);
-    // When these pages are served, all tokens have arrived.
+    // When these responses have arrived, all tokens have arrived, too.
     await times(10, () => anybody.get('/sign-in'));
     respond();
     expect((await sent).map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -242,10 +243,10 @@ describe('attacks', () => {
   });
 
   test('a token is accepted once', async () => {
-    // The attack: a recorded token signs the person out again and again.
+    // The attack: sending a recorded token again and again to sign the person out.
     const theirs = await company();
     const token = provider.logoutToken({ sub: theirs.sub });
-    // Nobody is signed in yet.
+    // The token is used while the person is not signed in.
     expect((await send(theirs.path, token)).status).toBe(200);
     const browser = await signedIn(theirs);
     expect((await send(theirs.path, token)).status).toBe(400);

@@ -11,7 +11,7 @@ import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers
 const { dashboard, secure, smtp, db, newBrowser, secureBrowser, withPassword, ...requirement } = await useRequirement();
 const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
 
-/** A browser with a session by password and the code of the second factor. */
+/** Signs in with the password and a code of the second factor, and returns the browser. */
 async function withCode({ email }: { readonly email: string }, uri: string): Promise<Browser> {
   const browser = newBrowser();
   await withPassword(browser, email);

@@ -13,9 +13,9 @@ import { startIdentityProvider } from '../../../support/providers/identity-provi
 
 const { db, provider, company, newBrowser, isIn, signIn, expectNobody } = await useCompanies();
 
-// Changes of the settings while somebody signs in at the provider.
+// The settings change while somebody signs in at the provider.
 
-/** Signs in as somebody who is linked, and as somebody new. The change is made before the provider's response. */
+/** Signs in as a person who is linked and as a new person. Makes the change before the provider responds. */
 async function signInDuring(change: (theirs: Company) => Promise<unknown>): Promise<{ status: number; in: boolean }[]> {
   const results = [];
   for (const isNew of [false, true]) {
@@ -58,7 +58,7 @@ test('a removal of the connection, or a change of its client, while its metadata
     saveConnection(db, administrator, { ...connection(), clientId: 'another', targets: LOCAL }).then(orThrow);
   const remove = ({ administrator }: Company) => removeConnection(db, administrator).then(orThrow);
   for (const act of [change, remove]) {
-    // A provider whose metadata nobody has read yet.
+    // A provider whose metadata have not been read yet.
     await using slow = await startIdentityProvider();
     const theirs = await company({ at: slow });
     slow.override = async () => {
@@ -105,7 +105,7 @@ test.each([
   expect(await db.prisma.ssoIdentity.count({ where: { userId: theirs.administrator.userId } })).toBe(0);
 });
 
-/** A person in the group "leads", which makes a manager, and the confirmation that waits for the password. */
+/** Signs in as a person in the group "leads", which makes a manager, up to the page that asks for the account's password. */
 async function waiting(groups: unknown = ['leads']) {
   const theirs = await company({ rules: { groupsClaim: 'groups', groupRoles: 'leads = manager' } });
   const { userId, email } = theirs.administrator;
@@ -133,7 +133,7 @@ test.each([
   expect([(await confirm()).status, await isIn(browser), await roleNow()]).toEqual([303, true, role]);
 });
 
-// PostgreSQL stores neither NUL nor half of a surrogate pair in JSON.
+// PostgreSQL's JSON can store neither NUL nor half of a surrogate pair.
 test.each([
   [['leads', '\ud800', 'a\0b'], 'manager'],
   ['a\0b', 'viewer'],

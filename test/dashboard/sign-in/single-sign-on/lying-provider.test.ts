@@ -39,7 +39,7 @@ describe('redirects', () => {
   });
 
   test('links to the start begin nothing and use up nobody’s attempts', async () => {
-    // The attack: a page of another site has pictures at these addresses, and locks its visitors out of single sign-on.
+    // The attack: a page of another site loads images from these URLs to lock its visitors out of single sign-on.
     const { administrator, member } = await company();
     const { organizationId } = administrator.scope;
     const browser = newBrowser();

@@ -8,7 +8,7 @@ import { beginWith, connect } from '../../../support/providers/companies.ts';
 import { useIdentityProvider } from '../../../support/providers/identity-provider.ts';
 import { startSmtp } from '../../../support/servers/smtp.ts';
 
-// The sign-in while an organization moves: its audit log takes no event, so what fails cannot be recorded there.
+// Signing in while an organization moves. Its audit log is closed then, so failed attempts cannot be recorded there.
 
 const ORIGIN = 'https://charter.example.org';
 const smtp = await startSmtp();
@@ -30,7 +30,7 @@ const passkey = await addPasskeyTo(await browserOf(dashboard, member), ORIGIN);
 
 const newBrowser = () => newBrowserAt(dashboard);
 await db.prisma.user.updateMany({ where: { id: administrator.userId }, data: { email: `known@${domain}` } });
-/** The move of the organization, which is suspended meanwhile. */
+/** A move of the organization that has begun. */
 const move = { organizationId: scope.organizationId, id: crypto.randomUUID() };
 await db.prisma.organizationMove.create({ data: move });
 await db.prisma.organization.update({ where: { id: scope.organizationId }, data: { suspendedAt: new Date() } });
@@ -57,7 +57,7 @@ const WAYS: Record<string, { readonly known: string; readonly try: Way }> = {
 };
 
 test.each(Object.keys(WAYS))('%s gets the same response as for an e-mail without an account', async (name) => {
-  // The attack: while a customer moves, learn who works there.
+  // The attack: learning who works for a customer while the customer moves.
   const way = WAYS[name];
   if (way === undefined) throw new Error(`There is no way ${name}.`);
   const told = [];
@@ -96,7 +96,8 @@ test('a person who proves that the account is theirs reads that the organization
   const byPasskey = await signInWithPasskey(newBrowser(), passkey);
   expect([right.status, byPasskey.status]).toEqual([503, 503]);
   expect(wordsOf(right)).toContain('moving');
-  // A right proof is no failed attempt: ten of those lock the person out, also after the move.
+  // A correct password or passkey must not count as a failed attempt. Ten failed attempts would lock the person out, even after
+  // the move.
   const browser = newBrowser();
   for (let i = 0; i < 11; i += 1) {
     const again = await typed({ password: PASSWORD })(browser, member.email);

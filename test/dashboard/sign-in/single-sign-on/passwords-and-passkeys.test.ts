@@ -13,7 +13,7 @@ const ORIGIN = 'https://charter.example.org';
 const companies = await useCompanies({ publicUrl: ORIGIN });
 const { dashboard, db, provider, company, newBrowser, isIn } = companies;
 
-/** Follows the link of the page to the password, as a person does, and signs in with it. */
+/** Follows the page's link to the password, as a person does, and signs in with the password. */
 async function usePassword(browser: Browser, page: Page, email: string): Promise<Page> {
   const [, href = ''] = /<a href="([^"]*)">Sign in with a password instead<\/a>/.exec(page.text) ?? [];
   expect(href).not.toBe('');
@@ -94,7 +94,7 @@ test('a link of an operator sets a password, which the next page asks for', asyn
 const signIn = async (browser: Browser, email: string, sub = email) =>
   browser.get(provider.authorize(await beginWith(browser, email), { sub, email }));
 
-/** Somebody who got their account by single sign-on and has a passkey. The connection was removed and added again. */
+/** Creates an account by single sign-on, adds a passkey, and then removes the connection and adds it again. */
 async function reconnected() {
   const { administrator, domain } = await company({ rules: { newPeople: 'member' } });
   const [browser, email] = [newBrowser(), `new@${domain}`];
@@ -113,7 +113,7 @@ test('an account with a passkey and without a link to the provider is active, an
   expect(words).not.toContain('Invit');
 });
 
-/** The page that asks whether the account is the person's. */
+/** Signs in up to the page that asks whether the account is the person's. */
 async function toConfirm(browser: Browser, email: string, sub = email): Promise<Page> {
   const { headers } = await signIn(browser, email, sub);
   return browser.get(headers['location'] ?? '');
@@ -128,7 +128,7 @@ test('somebody without a password confirms the account with the passkey, which i
   expect(wordsOf(page)).toContain('Confirm it once with a passkey of the account.');
   expect(page.text).not.toContain('name="password"');
   const options = await optionsFrom(browser, page);
-  // The page tells nobody who merely has the e-mail at the provider which passkeys the account has.
+  // Whoever merely has the e-mail address at the provider must not learn which passkeys the account has.
   expect(options.allowCredentials ?? []).toEqual([]);
   const confirmed = await sendCredential(browser, page, { credential: authenticator.get(options) });
   expect([confirmed.status, confirmed.headers['location'], await isIn(browser)]).toEqual([303, '/profile', true]);
@@ -153,7 +153,7 @@ test('where there is a password, the passkey replaces it and the second factor',
 });
 
 test('no other passkey confirms it, no forged or repeated signature, and none from another browser', async () => {
-  // The attack: somebody gives themselves the e-mail of a colleague at the provider.
+  // The attack: somebody changes their own e-mail address at the provider to that of a colleague.
   const { administrator, email, authenticator } = await reconnected();
   const { authenticator: foreign } = await reconnected();
   const [browser, other] = [newBrowser(), newBrowser()];

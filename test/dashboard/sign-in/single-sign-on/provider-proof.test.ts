@@ -16,11 +16,12 @@ import { ageProofs, createAccount, givePasskey, linkDirectly, PASSWORD } from '.
 import { createScope } from '../../../support/data/actors.ts';
 import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 
-// A fresh proof by a sign-in at the identity provider. The clock is not moved: the library of OpenID Connect has its own.
+// Signing in at the identity provider as a fresh proof. These tests do not move the clock, because the OpenID Connect library
+// has its own.
 
 const { dashboard, db, provider, newBrowser, ...companies } = await useCompanies();
 
-/** A new organization, whose people get an account with their first sign-in. */
+/** Creates an organization whose people get an account when they first sign in. */
 const company = () => companies.company({ rules: { newPeople: 'member' } });
 
 async function signIn(browser: Browser, email: string, auth_time: number | undefined): Promise<void> {
@@ -28,7 +29,7 @@ async function signIn(browser: Browser, email: string, auth_time: number | undef
   expect([back.status, back.headers['location']]).toEqual([303, '/profile']);
 }
 
-/** An instant in seconds, as providers give it. */
+/** Returns the time `from` seconds from now, in seconds since 1970, as providers send it. */
 const seconds = (from: number) => Math.floor(Date.now() / 1000) + from;
 
 let keys = 0;
@@ -38,7 +39,7 @@ function create(browser: Browser) {
   return browser.submit('/profile/api-keys/new', key, '/profile/api-keys');
 }
 
-/** Somebody whose session at the provider is an hour old. */
+/** Signs in a new person whose session at the provider is an hour old. */
 async function signedIn() {
   const { domain } = await company();
   const email = `new@${domain}`;
@@ -48,14 +49,14 @@ async function signedIn() {
   return { email, browser, domain };
 }
 
-/** The form with the sealed form that waits, which leads to `action`. */
+/** Returns the page's form that is sent to `action` and contains the sealed form. */
 function waitingForm(page: Page, action: string) {
   const form = formsOf(page.text).find((each) => each.action === action && new Map(each.fields).has('sealed_form'));
   if (form === undefined) throw new Error(`The page, with status ${page.status}, has no form for ${action}.`);
   return form;
 }
 
-/** Begins a proof at the provider, after a form that needs one. Returns the URL at the provider. */
+/** Begins a proof at the provider after a form that needs a proof. Returns the URL at the provider. */
 async function proofUrl(browser: Browser, page?: Page): Promise<string> {
   const asked = page ?? (await create(browser));
   expect([asked.status, keysIn(asked)]).toEqual([403, []]);
@@ -63,7 +64,7 @@ async function proofUrl(browser: Browser, page?: Page): Promise<string> {
   return urlIn(await browser.post(action, fillForm({ action, fields }))) ?? '';
 }
 
-/** Sends the form that has waited. */
+/** Sends the form that has waited for the proof. */
 const goOn = (browser: Browser, page: Page, action = '/profile/api-keys') =>
   browser.post(action, fillForm(waitingForm(page, action)));
 
@@ -71,7 +72,7 @@ async function keyNames(email: string): Promise<string[]> {
   return (await db.prisma.apiKey.findMany({ where: { user: { email } } })).map(({ name }) => name);
 }
 
-/** Makes the proof of the person one that was begun so many minutes ago. */
+/** Moves the beginning of the person's proof so many minutes into the past. */
 async function takeMinutes(email: string, minutes: number): Promise<void> {
   const change = 'update sso_sign_ins set created_at = created_at - make_interval(mins => $2) where email = $1';
   expect((await db.pool.query(change, [email, minutes])).rowCount).toBe(1);
@@ -81,7 +82,7 @@ test('a sign-in at the provider a moment ago is a proof, and Charter asks the pr
   const { domain } = await company();
   const [browser, email] = [newBrowser(), `new@${domain}`];
   const url = await beginWith(browser, email);
-  // The longest life of a session. A conformant provider then says when the person signed in.
+  // The longest life of a session, in seconds. A provider that gets max_age must say when the person signed in.
   expect(new URL(url).searchParams.get('max_age')).toBe(String(12 * 3600));
   await browser.get(provider.authorize(url, { sub: email, email }));
   expect((await create(browser)).status).toBe(200);
@@ -93,7 +94,7 @@ test.each([
   ['ten minutes ago', () => seconds(-600)],
   ['hours ago', () => seconds(-13 * 3600)],
 ])('a sign-in at the provider %s is no proof', async (_, time) => {
-  // The attack: somebody finds the browser open, signs out here, and in again by the session at the provider.
+  // The attack: somebody finds the browser open, signs out of Charter, and in again with the open session at the provider.
   const { domain } = await company();
   const browser = newBrowser();
   await signIn(browser, `new@${domain}`, time());
@@ -112,7 +113,7 @@ test('a sign-in that begins from an access link is a proof, whatever the provide
     const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
     return browser.get(provider.authorize(url, { sub, email: sub, auth_time: undefined }));
   };
-  // The attack: a colleague opens the link.
+  // The attack: a colleague opens the link and signs in as themselves.
   const [colleague, browser] = [newBrowser(), newBrowser()];
   await comeBack(colleague, `colleague@${domain}`);
   expect((await create(colleague)).status).toBe(403);
@@ -138,7 +139,7 @@ test('a proof at the provider is a new sign-in there, after which a click contin
   expect(new URL(url).searchParams.get('max_age')).toBe('0');
   const callback = provider.authorize(url, { sub: email, email, auth_time: seconds(0) });
   const back = await browser.get(callback);
-  // The attack: somebody sends a form in an open browser, and leaves the sign-in at the provider to its owner.
+  // The attack: somebody sends a form in an open browser, and waits until its owner signs in at the provider.
   expect([back.status, back.setCookies, keysIn(back), await keyNames(email)]).toEqual([200, [], [], []]);
   expect([wordsOf(back), back.text.includes(name)]).toEqual([
     expect.stringContaining('You are about to create an API key.'),
@@ -190,7 +191,7 @@ test.each([
   if (status === 400) await takeMinutes(email, 10);
   const failed = await browser.get(provider.authorize(url, { sub: email, ...personOf(email) }));
   expect(failed.status).toBe(status);
-  // The form leads back to the page with all kinds of proof.
+  // The form leads back to the page that offers all kinds of proof.
   const again = await goOn(browser, failed);
   expect(wordsOf(again)).toContain('You are about to create an API key.');
   const second = provider.authorize(await proofUrl(browser, again), { sub: email, email });
@@ -207,7 +208,7 @@ test('the form that was sent is kept if the provider cannot be reached, and cont
   const failed = await browser.post(action, fillForm({ action, fields }));
   expectToSay(failed, 503, 'does not answer');
   const again = await goOn(browser, failed);
-  // No wrong password is counted.
+  // Sending the form again without a proof does not count as a wrong password.
   const where = { action: 'user.proof_failed', targetUserId: account.userId };
   expect([again.status, await db.prisma.auditEvent.count({ where })]).toEqual([403, 0]);
   expect(keysIn(await giveProof(browser, again))).toHaveLength(1);
@@ -225,7 +226,7 @@ test('a form needs another proof if nobody continues with it for ten minutes', a
 });
 
 test('a form that waits for a proof at the provider fits only the page and the session for which it was sent', async () => {
-  // The attack: a colleague, or a later session, goes on with the form of somebody else.
+  // The attack: a colleague, or a later session of the same person, submits a form that was shown in another session.
   const { email, browser, domain } = await signedIn();
   const colleague = newBrowser();
   await signIn(colleague, `colleague@${domain}`, seconds(-3600));
@@ -242,7 +243,7 @@ test('a form that waits for a proof at the provider fits only the page and the s
     expectToSay(refused, 403, 'This form is out of date');
   }
   const url = await proofUrl(browser);
-  // The same person signs out, and in again, meanwhile.
+  // The same person signs out and in again while the proof is pending.
   browser.cookies.delete('charter');
   await signIn(browser, email, seconds(0));
   const late = await browser.get(provider.authorize(url, { sub: email, email }));
@@ -286,16 +287,16 @@ test.each([
   ['the time is no number', 'now', 502, 'gave no valid answer'],
   ['the time is no date', 1e300, 403, 'does not say when you signed in'],
 ])('a sign-in at the provider proves nothing if %s', async (_, time, status, words) => {
-  // The attack: somebody finds the browser open, with a session at the provider.
+  // The attack: somebody finds the browser open, with an open session at the provider.
   const { email, browser } = await signedIn();
   const auth_time = time === -3600 ? seconds(time) : time;
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
   expectToSay(back, status, words);
-  // There is neither a passkey nor a password to go back to.
+  // The person has neither a passkey nor a password, so the page must not suggest them.
   if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);
   const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
-  // The audit log has every proof that failed, so that the owner of the session learns of it.
+  // The audit log records every failed proof, so that the owner of the session learns of it.
   expect(
     await db.prisma.auditEvent.findMany({ where: { action: { contains: 'failed' }, targetUserId: id } }),
   ).toMatchObject([{ action: 'user.proof_failed', actorUserId: id, detail: { with: 'single sign-on' } }]);
@@ -326,7 +327,7 @@ test('a sign-in of a colleague at the provider proves nothing, nor does one in a
   const elsewhere = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   expect((await other.get(elsewhere)).status).toBe(400);
   for (const each of [browser, other]) expect((await create(each)).status).toBe(403);
-  // Such a sign-in opens no session, either.
+  // Such a sign-in does not open a session, either.
   const last = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   browser.cookies.delete('charter');
   const page = await browser.get(last);

@@ -14,7 +14,7 @@ const { dashboard, smtp, db, provider, newBrowser, secureBrowser, withPassword, 
   await useRequirement();
 const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
 
-/** The link of the page that says that single sign-on is required. */
+/** Returns the URL of the link on the page that says that single sign-on is required. */
 const continueUrlIn = ({ text }: Page) =>
   (/<a class="button" href="([^"]*)">Continue with single sign-on</.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
 
