@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { Violations } from '../../src/api/violations.ts';
 import { closeSchema } from '../../src/contract/conformity.ts';
@@ -12,6 +13,7 @@ import {
   type Override,
   type Overrides,
   readMatch,
+  valuesOf,
 } from './overrides.ts';
 import { type Choice, type ChoiceWords, MAX_DELAY_MS, responseOf } from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
@@ -83,7 +85,7 @@ function requireKnown(value: Json, fields: readonly string[], remedy?: string): 
   throw invalidField(unknown.slice(0, 100), remedy === undefined ? problem : `${problem} ${remedy}`);
 }
 
-const STEP_FIELDS = ['status', 'example', 'times', 'delay_ms', 'body', 'allowInvalid'];
+const STEP_FIELDS = ['status', 'example', 'times', 'delay_ms', 'body', 'allowInvalid', 'headers'];
 const FIELDS = ['operation', ...STEP_FIELDS, 'match', 'sequence'];
 
 type Contract = Pick<ControlDeps, 'operations' | 'ajv'>;
@@ -124,6 +126,7 @@ function readStep(step: Json, target: Target): NewOverride {
   const example = textOf(step['example']);
   const hasBody = Object.hasOwn(step, 'body');
   const { body, allowInvalid = false } = step;
+  const headers = step['headers'] === undefined ? undefined : readHeaders(step['headers'], `${prefix}headers`);
   const delayMs = Number(step['delay_ms'] ?? 0);
   const isForever = step['times'] === null || step['times'] === '';
   const times = Number(step['times'] ?? 1);
@@ -135,8 +138,8 @@ function readStep(step: Json, target: Target): NewOverride {
       `must be an integer from 1 to ${MAX_TIMES}, or null for every request until it is cleared.`,
     );
   if (typeof allowInvalid !== 'boolean') throw invalidField(`${prefix}allowInvalid`, 'must be true or false.');
-  if (code === undefined && example === undefined && !hasBody && delayMs === 0)
-    throw invalidField(`${prefix}status`, 'is missing. Send a status, an example, a body or a delay_ms.');
+  if (code === undefined && example === undefined && !hasBody && headers === undefined && delayMs === 0)
+    throw invalidField(`${prefix}status`, 'is missing. Send a status, an example, a body, headers or a delay_ms.');
   if (hasBody && example !== undefined)
     throw invalidField(`${prefix}example`, 'cannot be combined with body. Send one of them.');
   if (allowInvalid && example !== undefined)
@@ -148,10 +151,27 @@ function readStep(step: Json, target: Target): NewOverride {
     status: allowInvalid && status === null ? successOfAll(fitting, prefix) : status,
     example: example ?? null,
     ...(hasBody && { body }),
+    ...(headers !== undefined && { headers }),
     ...(allowInvalid && { allowInvalid }),
     delay_ms: delayMs,
     left: isForever ? null : times,
   };
+}
+
+/** Throws a 422 for headers that cannot be sent, or that say where the body ends. */
+function readHeaders(value: unknown, field: string): Record<string, string> {
+  const headers = valuesOf(value, field);
+  for (const [name, text] of Object.entries(headers)) {
+    if (/^(content-length|transfer-encoding|connection)$/i.test(name))
+      throw invalidField(`${field}.${name}`, 'is set by the mock. Leave it out.');
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, text);
+    } catch {
+      throw invalidField(`${field}.${name.slice(0, 100)}`, 'is not a header that HTTP allows.');
+    }
+  }
+  return headers;
 }
 
 function textOf(value: unknown): string | undefined {

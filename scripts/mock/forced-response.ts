@@ -73,7 +73,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
   const response = isInvalid ? invalidResponse(override) : readChosenResponse(request, { operation, rateLimits });
-  notes.add(request.res, { preferences, response });
+  notes.add(request.res, { preferences, response, headers: override?.headers });
   if (response === undefined) return false;
   const own = override !== undefined && 'body' in override ? { body: override.body } : undefined;
   if (own !== undefined) ownBodies.set(request.headers, own.body);
@@ -121,8 +121,9 @@ function applyOverride(
   if (code !== undefined || example !== undefined) return undefined;
   const override = overrides.take({ url, headers, body }, (each) => isFor(operation, each));
   if (override === undefined) return undefined;
-  // The body may be given without a status.
-  const status = override.status ?? ('body' in override ? successOf(operation) : null);
+  // The body and the headers may be given without a status.
+  const isOwn = 'body' in override || (override.headers !== undefined && override.example === null);
+  const status = override.status ?? (isOwn ? successOf(operation) : null);
   headers['prefer'] = [preferHeaderOf({ ...override, status }), headers['prefer'] ?? []].flat().join(', ');
   return { ...override, status };
 }

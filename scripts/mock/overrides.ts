@@ -13,6 +13,8 @@ export type Override = {
   readonly example: string | null;
   /** A body in place of the contract's. Present only if it was given, because `null` is a body, too. */
   readonly body?: unknown;
+  /** They replace those of the response that have the same name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The status and the body are sent although the contract forbids them, whatever the request is. */
   readonly allowInvalid?: boolean;
   /** The requests of the operation that get the response. All get it if the match is omitted. */
@@ -117,7 +119,8 @@ export function readMatch(value: unknown): Match {
   };
 }
 
-function valuesOf(value: unknown, field: string): Record<string, string> {
+/** The values as text. Throws a 422 for anything else than an object of texts, numbers and booleans. */
+export function valuesOf(value: unknown, field: string): Record<string, string> {
   if (!isObject(value)) throw invalidField(field, 'must be an object of names and values.');
   const wrong = Object.entries(value).find(([, each]) => !['string', 'number', 'boolean'].includes(typeof each));
   if (wrong !== undefined) throw invalidField(`${field}.${wrong[0].slice(0, 100)}`, 'must be a string.');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clip } from '../../src/api/exceptions.ts';
-import type { Send } from '../../src/api/response.ts';
+import type { RawResponse, Send } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
@@ -184,7 +184,12 @@ export const APPLIED_HEADER = 'Preference-Applied';
 export const WARNING_HEADER = 'X-Mock-Warning';
 
 /** What the `Prefer` header of a request asks for; `response` is `undefined` if the operation has no such response. */
-type Note = { readonly preferences: Preferences; readonly response: Preference | undefined };
+type Note = {
+  readonly preferences: Preferences;
+  readonly response: Preference | undefined;
+  /** Headers that were given to the mock for the response. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+};
 
 export type PreferenceNotes = {
   add(res: ServerResponse, note: Note): void;
@@ -205,9 +210,17 @@ export function createPreferenceNotes(onWarning: (warning: string) => void): Pre
         if (warnings.length > 0) exchange.res.setHeader(WARNING_HEADER, warnings.join(' '));
         for (const warning of warnings) onWarning(warning);
       }
-      send(exchange, response);
+      const isChosen = note?.headers !== undefined && note.response?.status === response.status;
+      send(exchange, isChosen ? withHeaders(response, note.headers) : response);
     },
   };
+}
+
+function withHeaders(response: RawResponse, headers: Readonly<Record<string, string>>): RawResponse {
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  // Names and values alternate.
+  const others = response.fields.filter((_, i, all) => !names.has(String(all[i - (i % 2)]).toLowerCase()));
+  return { ...response, fields: [...others, ...Object.entries(headers).flat()] };
 }
 
 type Shown = { readonly applied: readonly string[]; readonly warnings: readonly string[] };

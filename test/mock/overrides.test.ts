@@ -91,7 +91,7 @@ test.each([
   [{ operation: 'getKey', delay_ms: 30_001 }, /^delay_ms must be an integer from 0 to 30000/],
   [
     { operation: 'getKey', staus: 503 },
-    /^staus is not known\. Fields: operation, status, example, times, delay_ms, body, allowInvalid, match, sequence\.$/,
+    /^staus is not known\. Fields: operation, status, example, times, delay_ms, body, allowInvalid, headers, match, sequence\.$/,
   ],
   [
     { operation: 'getKey', body: { id: 3 } },
@@ -111,6 +111,8 @@ test.each([
   [{ operation: 'getKey', status: 503, match: { cookie: {} } }, /^match\.cookie is not known\. Fields: path, /],
   [{ operation: 'getKey', status: 503, sequence: [{ status: 503 }] }, /^status cannot be combined with sequence/],
   [{ operation: 'getKey', sequence: [{ status: 503 }, { status: 409 }] }, /^sequence\.1\.status is 409, which getKey/],
+  [{ operation: 'getKey', headers: { 'Content-Length': 1 } }, /^headers\.Content-Length is set by the mock/],
+  [{ operation: 'getKey', headers: { 'X-A': '\n' } }, /^headers\.X-A is not a header that HTTP allows/],
   [{ operation: 'getKey', sequence: [] }, /^sequence must be an array of responses/],
   ['[]', /^body must be a JSON object/],
   ['{', /^body must be a JSON object/],
@@ -170,6 +172,17 @@ test('a body of one’s own keeps the headers of the response, and a list its li
   expect(body).toEqual(sent);
   expect(headers['link']).toBe(`<${LIST}?limit=1&sort=created_at&cursor=next>; rel="next"`);
   expect(headers['etag']).toMatch(/^"/);
+});
+
+test('headers of one’s own replace those of a refusal and of a success', async () => {
+  await add({ operation: 'getKey', status: 429, headers: { 'retry-after': 0 } });
+  // The contract forbids a Retry-After of 0, so the client of the tests would refuse it.
+  const get = () => fetch(`${mock.url}/api/key`, { headers: { Authorization: `Bearer ${mock.key}` } });
+  const refused = await get();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '0']);
+  await add({ operation: 'getKey', headers: { 'X-Own': 'a', ETag: '"own"' } });
+  const { status, headers } = await get();
+  expect([status, headers.get('x-own'), headers.get('etag')]).toEqual([200, 'a', '"own"']);
 });
 
 test('a request with another value of a parameter is handled as ever', async () => {

@@ -39,6 +39,8 @@ export type ForcedResponse = {
   readonly example?: string;
   /** A body of your own, in place of an example. With `allowInvalid`, a string is sent as it is. */
   readonly body?: unknown;
+  /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
+  readonly headers?: Readonly<Record<string, string | number>>;
   /** Sends a status and a body that the contract forbids. */
   readonly allowInvalid?: boolean;
   /** How many requests get it; 1 by default, `null` for every request until it is cleared. */
