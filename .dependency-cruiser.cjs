@@ -1,5 +1,7 @@
 /** Imports point one way: api | dashboard | delivery | observability -> service -> traffic -> store -> domain. */
 const room = (name) => `^src/${name}/`;
+/** The rooms of a floor, one for each subject. */
+const ROOM = '^src/(domain|store|service|dashboard)/[^/]+$';
 /** Counters, distributions and spans: what every room may measure with. They import nothing. */
 const INSTRUMENTS = '^src/observability/instruments/';
 const OPEN_TELEMETRY = '^src/observability/open-telemetry\\.ts$';
@@ -9,6 +11,13 @@ const SINGLE_SIGN_ON = '/single-sign-on(/|[-.a-z]*\\.ts$)|^test/support/provider
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-cycles-between-rooms',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: ROOM },
+      to: { path: ROOM, circular: true },
+    },
     {
       name: 'domain-is-pure',
       comment: 'The domain uses only Node itself.',
@@ -148,7 +157,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(authenticate|operator/[a-z]+|sign-in/sign-in|people/(access-links|invitations)|sign-in/passkeys/sign-in|sign-in/single-sign-on/connection)\\.ts$',
+          '^src/service/(authenticate|operator/[a-z]+|sign-in/sign-in|people/access-links|sign-in/passkeys/sign-in|sign-in/verified-domains|sign-in/single-sign-on/connection)\\.ts$',
           '^src/delivery/deliveries\\.ts$',
         ],
       },

@@ -1,6 +1,6 @@
 import { StartUpError } from './domain/errors.ts';
+import { isNetwork } from './domain/forbidden-address.ts';
 import { type Keyring, parseKeyring } from './domain/keyring.ts';
-import { isNetwork } from './domain/webhooks/forbidden-address.ts';
 
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.
 

@@ -14,12 +14,12 @@ import {
   type Variable,
 } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
+import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
 import { ENVIRONMENTS, type Environment } from './domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/keys/request-limits.ts';
 import { parseScannerKeys, type ScannerKeys } from './domain/keys/secret-scanning.ts';
 import { canonicalNetwork } from './domain/network.ts';
-import type { WebhookTargets } from './domain/webhooks/forbidden-address.ts';
 import { SAMPLERS, type SamplerName } from './observability/instruments/tracing.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { vouchForDomainOf } from '../../src/service/sign-in/single-sign-on/domains.ts';
+import { getScope } from '../../src/service/operator/organizations.ts';
+import { vouchForDomain } from '../../src/service/sign-in/single-sign-on/domains.ts';
 import { type Context, parseUuid } from './context.ts';
 
 export function addSingleSignOnCommands(program: Command, { execute }: Context): void {
@@ -9,6 +10,8 @@ export function addSingleSignOnCommands(program: Command, { execute }: Context):
     .requiredOption('--organization <uuid>', "the organization's id", parseUuid)
     .requiredOption('--domain <name>', 'the domain of its e-mail addresses, such as acme.example')
     .action(({ organization, domain }: { organization: string; domain: string }) =>
-      execute((db) => vouchForDomainOf(db, organization, domain).then((verified) => ({ verified_domain: verified }))),
+      execute(async (db) => ({
+        verified_domain: await vouchForDomain(db, await getScope(db, organization), { domain }),
+      })),
     );
 }

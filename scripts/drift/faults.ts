@@ -253,10 +253,10 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'webhooks may be sent to the metadata of a cloud',
-    file: 'src/domain/webhooks/forbidden-address.ts',
+    file: 'src/domain/forbidden-address.ts',
     find: "'169.254.0.0/16', //",
     replace: "'169.254.0.0/17', //",
-    caughtBy: 'test/domain/webhooks/forbidden-address.test.ts',
+    caughtBy: 'test/domain/forbidden-address.test.ts',
   },
   {
     title: 'the client follows a redirect with the key',

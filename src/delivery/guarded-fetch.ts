@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
 import { type ProviderFetch, ProviderUnreachableError } from '../service/provider-access.ts';
 import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './connections.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';

@@ -1,7 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { isForbiddenAddress, type WebhookTargets } from '../domain/webhooks/forbidden-address.ts';
+import { isForbiddenAddress, type WebhookTargets } from '../domain/forbidden-address.ts';
 import { MAX_RECEIVER_BODY_BYTES } from '../domain/webhooks/webhook-endpoint.ts';
 import { createCheckedLookup, describeFailure, FORBIDDEN, NO_RESPONSE } from './connections.ts';
 import { type ResolveName, resolveName } from './resolve-name.ts';

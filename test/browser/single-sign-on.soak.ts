@@ -4,7 +4,7 @@ import { orThrow } from '../../src/service/outcome.ts';
 import { createOwnLinks } from '../../src/service/people/access-links.ts';
 import { inviteUser } from '../../src/service/people/invitations.ts';
 import { connectionUrls } from '../../src/service/sign-in/single-sign-on/connection.ts';
-import { vouchForDomainOf } from '../../src/service/sign-in/single-sign-on/domains.ts';
+import { vouchForDomain } from '../../src/service/sign-in/single-sign-on/domains.ts';
 import { connectBrowser, makePatient } from '../support/browser/browser.ts';
 import { createKey, readKey } from '../support/browser/key-steps.ts';
 import { AXE_SCRIPT, look } from '../support/browser/look.ts';
@@ -124,7 +124,7 @@ test('an administrator sets single sign-on up, step by step, on pages without a 
   await page.getByText('Not verified').waitFor();
   wrong.push(...(await look(page, 'sso-settings-domain')));
   await givePasskey(db, team.administrator);
-  await vouchForDomainOf(db, team.organizationId, domain);
+  await vouchForDomain(db, team.administrator.scope, { domain });
   await page.getByLabel('Claim with groups').fill('groups');
   await page.getByLabel('Roles by group').fill('Integration team = member\nIntegration leads = manager');
   await page.getByLabel('New people', { exact: true }).selectOption('viewer');

@@ -9,9 +9,9 @@ import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
+import { organizationHead } from '../markup/organization-head.ts';
 import { doneNotice, filterFold, hiddenInput, pager } from '../markup/parts.ts';
 import { boundedCount } from '../markup/words.ts';
-import { organizationHead } from '../organization/head.ts';
 import { eventTable } from './event-table.ts';
 import { FILTERS, type FilterValues, readFilters } from './filters.ts';
 

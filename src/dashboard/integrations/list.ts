@@ -15,10 +15,10 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
+import { organizationHead } from '../markup/organization-head.ts';
 import { badge, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
-import { organizationHead } from '../organization/head.ts';
 
 /** Shows all integrations of the organization, or only those that the signed-in user owns if the role allows no more. */
 export async function showIntegrations(context: SignedInContext): Promise<View> {

@@ -22,10 +22,10 @@ import { actionNotice } from '../keys/list.ts';
 import { backFrom, FILTERS, type FilterValues, findKeyUrl } from '../keys/search.ts';
 import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
+import { organizationHead } from '../markup/organization-head.ts';
 import { filterFold, hiddenInput, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day } from '../markup/words.ts';
-import { organizationHead } from './head.ts';
 
 /** Shows the keys of the organization to people who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {

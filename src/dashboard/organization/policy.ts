@@ -14,10 +14,10 @@ import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { noMailWords } from '../markup/key-notices.ts';
 import { page } from '../markup/layout.ts';
+import { organizationHead } from '../markup/organization-head.ts';
 import { badge, doneNotice, facts, postForm } from '../markup/parts.ts';
 import { instant } from '../markup/words.ts';
 import { attentionWords } from './api-keys.ts';
-import { organizationHead } from './head.ts';
 
 const dayField = (about: { readonly label: string; readonly hint: string; readonly isRequired: boolean }) =>
   text({

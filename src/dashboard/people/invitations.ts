@@ -1,8 +1,9 @@
 import { LINK_HOURS } from '../../domain/people/access-link.ts';
 import { formatCount } from '../../domain/text.ts';
 import { html } from '../../html/html.ts';
-import { doRolesFollowGroups, isSingleSignOnRequired } from '../../service/authority/sign-in-ways.ts';
+import { isSingleSignOnRequired } from '../../service/authority/sign-in-ways.ts';
 import { canWithdraw, correctEmail, inviteUser, withdrawInvitation } from '../../service/people/invitations.ts';
+import { doRolesFollowGroups } from '../../service/sign-in/ways.ts';
 import type { FoundUser } from '../../store/people/user-lists.ts';
 import { formId, text } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';

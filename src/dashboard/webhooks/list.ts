@@ -8,9 +8,9 @@ import { endpointUrl, guideUrl, NEW_WEBHOOK_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
+import { organizationHead } from '../markup/organization-head.ts';
 import { doneNotice } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
-import { organizationHead } from '../organization/head.ts';
 import { breakable, endpointState, eventTypeWords, lastDay } from './cells.ts';
 import { hostOf, pathOf } from './context.ts';
 

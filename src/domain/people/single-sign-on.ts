@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { invalidField } from '../errors.ts';
-import type { WebhookTargets } from '../webhooks/forbidden-address.ts';
+import type { WebhookTargets } from '../forbidden-address.ts';
 import type { Role } from './role.ts';
 
 // With single sign-on, the people of an organization sign in at the organization's identity provider (OpenID Connect).

@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
+import { isForbiddenAddress, type WebhookTargets } from '../forbidden-address.ts';
 import { EVENT_TYPES, type EventType } from '../resources/events.ts';
-import { isForbiddenAddress, type WebhookTargets } from './forbidden-address.ts';
 
 // A webhook endpoint has the URL to which an organization's events are sent.
 

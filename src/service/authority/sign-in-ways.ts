@@ -4,8 +4,7 @@ import { shownEmail } from '../../domain/people/email.ts';
 import type { WaysIn } from '../../domain/people/ways-in.ts';
 import { findSsoEnforcement, getWaysIn } from '../../store/people/users.ts';
 import type { Database, Transaction } from '../../store/sql/database.ts';
-import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
-import { PROVIDER_WAYS } from '../sign-in/ways.ts';
+import { type Conflict, conflict } from '../outcome.ts';
 
 /**
  * How a user may sign in. "free": by any means. "single-sign-on": at the identity provider only. "break-glass": the user is the
@@ -75,41 +74,6 @@ export async function checkPasswordAllowed(
   return way === 'single-sign-on' ? conflict(NO_PASSWORD) : null;
 }
 
-/** Returns a refusal if the identity provider could not admit a person with this e-mail, who is about to be invited. */
-export async function checkDomainOfEmail(
-  tx: Transaction,
-  scope: OrganizationScope,
-  email: string,
-): Promise<Invalid | null> {
-  if ((await findSsoEnforcement(tx, scope)) === null) return null;
-  const foreign = await explainForeignDomain(tx, scope, email);
-  return foreign === null ? null : invalid('email', foreign);
-}
-
-/** Returns a refusal if an access link would be useless: the user can neither set a password nor be admitted by the provider. */
-export async function checkDomainOfUser(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { id, email }: { readonly id: string; readonly email: string },
-): Promise<Conflict | null> {
-  if ((await getSignInWay(tx, scope, id)) !== 'single-sign-on') return null;
-  if ((await getWaysIn(tx, scope, id)).isLinked) return null;
-  const foreign = await explainForeignDomain(tx, scope, email);
-  return foreign === null ? null : conflict(`The e-mail ${shownEmail(email)} ${foreign}`);
-}
-
-/**
- * Returns a message that says why no identity provider could admit a person with this e-mail, and what to do; `null` if a
- * provider could.
- */
-async function explainForeignDomain(tx: Transaction, scope: OrganizationScope, email: string): Promise<string | null> {
-  for (const way of PROVIDER_WAYS) {
-    const reason = await way.explainForeignDomain(tx, scope, email);
-    if (reason !== null) return reason;
-  }
-  return null;
-}
-
 /**
  * Returns a refusal if the user is the break-glass administrator, whom the organization needs while single sign-on is required.
  */
@@ -124,10 +88,4 @@ export async function checkBreakGlass(
         `${shownEmail(email)} is the break-glass administrator. Choose another one under Organization, Sign-in first.`,
       )
     : null;
-}
-
-/** Returns whether a sign-in at an identity provider can change the role of a manager, a member or a viewer. */
-export async function doRolesFollowGroups({ prisma }: Database, { scope }: Actor): Promise<boolean> {
-  const answers = await Promise.all(PROVIDER_WAYS.map((way) => way.doRolesFollowGroups(prisma, scope)));
-  return answers.includes(true);
 }

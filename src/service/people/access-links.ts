@@ -13,7 +13,7 @@ import { type Database, type Transaction, transaction } from '../../store/sql/da
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
 import { findAccessLinkByHash, findCredentials, type Invited, listInvited } from '../../store/unscoped/people.ts';
 import { checkActive, lockToManage } from '../authority/people.ts';
-import { checkDomainOfUser, getSignInWay } from '../authority/sign-in-ways.ts';
+import { getSignInWay } from '../authority/sign-in-ways.ts';
 import type { Outbox } from '../mail.ts';
 import {
   ALREADY_SENT,
@@ -40,8 +40,9 @@ import {
   type LinkMade,
   replacePassword,
 } from '../sign-in/password.ts';
-import { PROVIDER_WAYS } from '../sign-in/ways.ts';
-import { checkAcceptance, existingAccountConflict } from './invitations.ts';
+import { checkAcceptance } from '../sign-in/verified-domains.ts';
+import { checkDomainOfUser, PROVIDER_WAYS } from '../sign-in/ways.ts';
+import { existingAccountConflict } from './invitations.ts';
 import { linkMail, type MailedLink } from './link-mail.ts';
 
 /**

@@ -1,23 +1,12 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
 import { parseName } from '../../domain/name.ts';
-import { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { domainOfEmail, parseEmail, shownEmail } from '../../domain/people/email.ts';
-import { recordAudit } from '../../store/audit/audit.ts';
+import { parseEmail, shownEmail } from '../../domain/people/email.ts';
 import { voidAccessLinksOf } from '../../store/people/access-links.ts';
-import {
-  changeUser,
-  deleteUser,
-  insertUser,
-  isReferenced,
-  type LockedUser,
-  lockUser,
-} from '../../store/people/users.ts';
-import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
+import { changeUser, deleteUser, insertUser, isReferenced } from '../../store/people/users.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { isUniqueViolation } from '../../store/sql/database-errors.ts';
-import { isVerifiedElsewhere, listInvitedElsewhere } from '../../store/unscoped/people.ts';
 import { checkActive, lockActor, lockToManage, requireMayManage } from '../authority/people.ts';
-import { checkDomainOfEmail } from '../authority/sign-in-ways.ts';
 import {
   ALREADY_SENT,
   type AlreadySent,
@@ -33,9 +22,9 @@ import {
   parseEach,
   recordAct,
   runAction,
-  unlessMoving,
 } from '../outcome.ts';
 import { insertLink, type LinkMade } from '../sign-in/password.ts';
+import { checkInvitedEmail } from '../sign-in/verified-domains.ts';
 import { parseRole } from './people.ts';
 
 // Any number of organizations may invite the same e-mail, but only one account can have it: that of the organization whose
@@ -163,62 +152,12 @@ export async function canWithdraw(
 }
 
 /**
- * Withdraws the invitations by other organizations to e-mails of a domain that this organization has verified. Users who have
- * accepted keep their accounts. Calling it again changes nothing.
- */
-export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
-  for (const { organizationId, userId } of await listInvitedElsewhere(db, scope, domain)) {
-    const other = OrganizationScope.grant(organizationId);
-    // If the other organization is moving, the invitation remains, but checkAcceptance refuses to accept it.
-    await unlessMoving(undefined, () => transaction(db, (tx) => takeBack(tx, other, userId)));
-  }
-}
-
-/**
- * Removes an invited user. A user with keys or integrations stays, because they belong to the organization, but can no longer
- * accept the invitation.
- */
-async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
-  const user = await lockUser(tx, scope, userId);
-  if (user === null || user.hasAccepted) return;
-  const voided = await voidAccessLinksOf(tx, scope, userId);
-  if (!(await isReferenced(tx, scope, userId))) await deleteUser(tx, scope, userId);
-  else if (voided === 0) return;
-  const { name, email } = user;
-  await recordAudit(tx, scope, {
-    action: 'user.invitation_taken_back',
-    actorUserId: null,
-    targetUserId: userId,
-    detail: { name, email, why: 'another organization has verified the domain' },
-    auditSource: null,
-  });
-}
-
-/** Returns a refusal if another organization has verified the domain of the e-mail since the invitation. */
-export async function checkAcceptance(
-  tx: Transaction,
-  scope: OrganizationScope,
-  { email, hasAccepted }: Pick<LockedUser, 'email' | 'hasAccepted'>,
-): Promise<Conflict | null> {
-  if (hasAccepted || !(await isVerifiedElsewhere(tx, scope, domainOfEmail(email)))) return null;
-  return conflict(`The e-mail ${shownEmail(email)} ${OF_OTHERS}`);
-}
-
-/**
  * Returns the conflict that the owner of the mailbox sees. Only the owner has the link, so it may reveal the existing account.
  */
 export function existingAccountConflict(email: string): Conflict {
   return conflict(
     `${shownEmail(email)} has an account in another organization, and an e-mail can have one account only. Ask for an invitation to another e-mail, or ask support to remove that account.`,
   );
-}
-
-const OF_OTHERS =
-  'is of a domain that another organization has verified, so only that organization can invite it. Use an e-mail of another domain.';
-
-async function checkInvitedEmail(tx: Transaction, scope: OrganizationScope, email: string): Promise<Invalid | null> {
-  if (await isVerifiedElsewhere(tx, scope, domainOfEmail(email))) return invalid('email', OF_OTHERS);
-  return checkDomainOfEmail(tx, scope, email);
 }
 
 async function unlessInUse<O>(email: string, act: () => Promise<O>): Promise<O | Conflict> {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../domain/audit/actor.ts';
+import type { WebhookTargets } from '../../domain/forbidden-address.ts';
 import { isId } from '../../domain/text.ts';
 import { HOUR_MS } from '../../domain/time.ts';
-import type { WebhookTargets } from '../../domain/webhooks/forbidden-address.ts';
 import {
   MAX_ENDPOINTS,
   PREVIOUS_SECRET_HOURS,

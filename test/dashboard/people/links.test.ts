@@ -1,4 +1,4 @@
-import { takeBackInvitations } from '../../../src/service/people/invitations.ts';
+import { takeBackInvitations } from '../../../src/service/sign-in/verified-domains.ts';
 import { Browser, expectToSay, fillForm, isIn, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
 import { createAccount, giveDomain, PASSWORD } from '../../support/data/accounts.ts';

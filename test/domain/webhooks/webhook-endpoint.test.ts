@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DomainError } from '../../../src/domain/errors.ts';
+import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/resources/events.ts';
-import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { parseEndpointUrl, parseEventTypes } from '../../../src/domain/webhooks/webhook-endpoint.ts';
 
 const STRICT: WebhookTargets = { allowHttp: false, allowedNetworks: [] };

@@ -9,12 +9,8 @@ import {
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createOperatorLink, openLink, setPassword } from '../../../src/service/people/access-links.ts';
 import { reactivateUser } from '../../../src/service/people/change-user.ts';
-import {
-  correctEmail,
-  inviteUser,
-  takeBackInvitations,
-  withdrawInvitation,
-} from '../../../src/service/people/invitations.ts';
+import { correctEmail, inviteUser, withdrawInvitation } from '../../../src/service/people/invitations.ts';
+import { takeBackInvitations } from '../../../src/service/sign-in/verified-domains.ts';
 import { createAccount, giveDomain, newAuditSource, PASSWORD } from '../../support/data/accounts.ts';
 import { codeOf, createPeople, giveKey, listAuditEventsOf, outcomeOf, times } from '../../support/data/actors.ts';
 import { useDatabase } from '../../support/postgres/store.ts';

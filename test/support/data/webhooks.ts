@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
 import type { Actor } from '../../../src/domain/audit/actor.ts';
+import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/resources/events.ts';
-import type { WebhookTargets } from '../../../src/domain/webhooks/forbidden-address.ts';
 import { createOutbox } from '../../../src/service/mail.ts';
 import { orThrow } from '../../../src/service/outcome.ts';
 import { createEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';

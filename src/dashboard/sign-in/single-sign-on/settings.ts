@@ -37,9 +37,9 @@ import { RequestError } from '../../http/request-error.ts';
 import { redirect, type View } from '../../http/view.ts';
 import { noMailWords } from '../../markup/key-notices.ts';
 import { page } from '../../markup/layout.ts';
+import { organizationHead } from '../../markup/organization-head.ts';
 import { actionForm, badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
-import { organizationHead } from '../../organization/head.ts';
 import { depsOf } from './provider.ts';
 
 const CONFIRMATIONS = new Map([

@@ -12,7 +12,6 @@ import {
 } from '../../../store/people/single-sign-on.ts';
 import { type Database, type Transaction, transaction } from '../../../store/sql/database.ts';
 import { isUniqueViolation } from '../../../store/sql/database-errors.ts';
-import { getScope } from '../../operator/organizations.ts';
 import {
   type Conflict,
   catchInvalid,
@@ -24,8 +23,8 @@ import {
   recordAct,
   runAction,
 } from '../../outcome.ts';
-import { takeBackInvitations } from '../../people/invitations.ts';
 import type { ProviderAccess } from '../../provider-access.ts';
+import { takeBackInvitations } from '../verified-domains.ts';
 import type { InTurn } from './begin.ts';
 import { IS_REQUIRED, lockSettings } from './settings.ts';
 
@@ -118,8 +117,8 @@ async function recordVerification(
 }
 
 /**
- * Verifies a domain for which an operator vouches. Adds the domain if the organization has not done so. Returns the domain in its
- * normal form.
+ * Verifies a domain for which an operator vouches, without its TXT record. Adds the domain if the organization has not done so.
+ * Returns the domain in its normal form. Throws if another organization has verified the domain.
  */
 export async function vouchForDomain(
   db: Database,
@@ -127,26 +126,19 @@ export async function vouchForDomain(
   { domain: text, now = new Date() }: { readonly domain: string; readonly now?: Date },
 ): Promise<string> {
   const domain = parseDomain(text);
-  await transaction(db, async (tx) => {
+  const vouched = transaction(db, async (tx) => {
     const domains = await listSsoDomains(tx, scope);
     const known = domains.find((each) => each.domain === domain);
     const added = { domain, token: known?.token ?? mintDomainToken() };
     if (known === undefined) await insertSsoDomain(tx, scope, added);
     await recordVerification(tx, { kind: 'operator', scope }, { ...added, now, by: 'an operator' });
   });
-  await takeBackInvitations(db, scope, domain);
-  return domain;
-}
-
-/** Verifies an e-mail domain of the organization without its TXT record. Returns the domain in its normal form. */
-export async function vouchForDomainOf(db: Database, id: string, domain: string): Promise<string> {
-  const scope = await getScope(db, id);
-  try {
-    return await vouchForDomain(db, scope, { domain });
-  } catch (error) {
+  await vouched.catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error;
     throw new DomainError('conflict', `Another organization has verified the domain ${domain}. Remove it there first.`);
-  }
+  });
+  await takeBackInvitations(db, scope, domain);
+  return domain;
 }
 
 /** Removes a domain. Users who are linked can still sign in, but no more users are linked by an e-mail of the domain. */

@@ -1,5 +1,6 @@
 import type { Actor } from '../../../domain/audit/actor.ts';
 import { invalidField } from '../../../domain/errors.ts';
+import type { WebhookTargets } from '../../../domain/forbidden-address.ts';
 import type { OrganizationScope } from '../../../domain/organizations/organization-scope.ts';
 import {
   NEW_PEOPLE_ROLES,
@@ -10,7 +11,6 @@ import {
   parseGroupsClaim,
   parseIssuer,
 } from '../../../domain/people/single-sign-on.ts';
-import type { WebhookTargets } from '../../../domain/webhooks/forbidden-address.ts';
 import { endSessionsByWay } from '../../../store/people/sessions.ts';
 import {
   deleteSsoConnection,

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { vouchForDomainOf } from '../../../../src/service/sign-in/single-sign-on/domains.ts';
+import { vouchForDomain } from '../../../../src/service/sign-in/single-sign-on/domains.ts';
 import type { ProviderClient } from '../../../../src/service/sign-in/single-sign-on/provider.ts';
 import { Browser, expectToSay, type Fields, wordsOf } from '../../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../../support/dashboard/dashboard-server.ts';
@@ -310,9 +310,7 @@ describe('a domain', () => {
     names.records.set(record.name, [record.value, theirs.value]);
     const late = await post(thief.browser, 'domains/check', domain);
     expectToSay(late, 409, 'Another organization has verified');
-    await expect(vouchForDomainOf(db, thief.actor.scope.organizationId, domain)).rejects.toThrow(
-      'Another organization',
-    );
+    await expect(vouchForDomain(db, thief.actor.scope, { domain })).rejects.toThrow('Another organization');
   });
 
   test('that two organizations verify at the same time gets one owner', async () => {
@@ -330,7 +328,7 @@ describe('a domain', () => {
 
   test('is verified by an operator, too', async () => {
     const { actor, browser } = await administrator();
-    expect(await vouchForDomainOf(db, actor.scope.organizationId, 'Vouched.Example')).toBe('vouched.example');
+    expect(await vouchForDomain(db, actor.scope, { domain: 'Vouched.Example' })).toBe('vouched.example');
     expect(wordsOf(await browser.get(SETTINGS))).toContain('vouched.example Verified');
   });
 

@@ -1,4 +1,4 @@
-import { isForbiddenAddress, isNetwork } from '../../../src/domain/webhooks/forbidden-address.ts';
+import { isForbiddenAddress, isNetwork } from '../../src/domain/forbidden-address.ts';
 
 // The attack: a webhook whose URL leads to a service that trusts everyone within the network of the server.
 

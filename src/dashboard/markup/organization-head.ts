@@ -11,7 +11,7 @@ import {
   SIGN_IN_SETTINGS_URL,
   WEBHOOKS_URL,
 } from '../http/addresses.ts';
-import { head } from '../markup/parts.ts';
+import { head } from './parts.ts';
 
 type Tab = 'policy' | 'sign-in' | 'integrations' | 'api-keys' | 'usage' | 'webhooks' | 'audit-log';
 
