@@ -20,7 +20,7 @@ import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
-/** A limit far above the length of the largest row. */
+/** The maximum length of a line, far above that of the largest row. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
@@ -162,8 +162,9 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 }
 
 /**
- * The file gets its name when `produce` publishes it, and only its owner can read it. After an error, none is left. `isExclusive`:
- * two commands that write it at once would lose what one of them has written.
+ * Calls `produce` with functions that write a file, which only its owner can read. The file appears at `path` when `produce`
+ * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails;
+ * it would replace what the first one wrote.
  */
 export async function writeWhole<T>(
   path: string,
@@ -171,11 +172,11 @@ export async function writeWhole<T>(
   produce: (sink: Required<Sink>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
-  // A folder could not be replaced at the end.
+  // The rename below cannot replace a folder.
   if ((await stat(path).catch(() => null))?.isDirectory() === true)
     throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
-    // A new file, because one that is there may be readable by others.
+    // Always creates the file, because others might be able to read an existing one.
     if (!isExclusive) await rm(partial, { force: true });
     const file = await open(partial, 'wx', 0o600);
     let written = partial;
@@ -202,7 +203,10 @@ export async function writeWhole<T>(
   }
 }
 
-/** The file of a move can be the only copy of its organization. */
+/**
+ * Throws if the file is an archive of another organization or of another kind, because the file of a move can be the only copy of
+ * its organization.
+ */
 async function requireOwnArchive(path: string, { id, kind }: { id: string; kind: ArchiveKind }): Promise<void> {
   const other = await headIn(path).catch(() => null);
   if (other === null || (other.organization.id === id && other.kind === kind)) return;
@@ -213,7 +217,7 @@ async function requireOwnArchive(path: string, { id, kind }: { id: string; kind:
   throw new DomainError('conflict', `${path} is ${what}. Choose another file, or delete it first.`);
 }
 
-/** Throws unless the file is an archive. */
+/** Returns the first line of an archive, parsed. Throws if the file is not an archive. */
 async function headIn(path: string) {
   const lines = linesOf(path);
   const { value } = await lines.next();
@@ -224,7 +228,7 @@ async function headIn(path: string) {
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {
   try {
     let rest = '';
-    // Not node:readline, which also ends lines at U+2028, as a name may contain.
+    // Does not use node:readline, which also ends lines at U+2028, a character that a name may contain.
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
@@ -246,7 +250,7 @@ async function readKeyring(path: string): Promise<Keyring> {
   return keyring;
 }
 
-/** An error of the file system, in words; another one as it is. */
+/** Returns an error of the file system as a message for the operator, and any other error unchanged. */
 function fileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   return /^E[A-Z]+$/.test(code) && !/^E(CONN|PIPE|TIMEDOUT|HOST|NET)/.test(code)
@@ -254,7 +258,7 @@ function fileError(error: unknown, path: string): unknown {
     : error;
 }
 
-/** The reason that the system gives, such as "no space left on device". */
+/** Returns the operating system's message for the error, such as "no space left on device". */
 function reasonOf(error: unknown): string {
   const errno = memberOf(error, 'errno');
   return typeof errno === 'number' ? getSystemErrorMessage(errno) : 'the file system refuses it';
@@ -264,7 +268,7 @@ function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
 }
 
-// Each command of a move prints what to do next.
+// What the operator has to do after each command of a move.
 
 const ADMIN = commandLine('admin');
 

@@ -48,7 +48,7 @@ export function addCellCommands(program: Command, { config, execute, print, warn
     });
 }
 
-/** A line with the name of the cell for each of the texts. Returns their number. */
+/** Writes a line for each text: the text, and the name of the cell. Returns the number of lines. */
 async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
   return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;
@@ -66,10 +66,10 @@ function rowOf({ name }: Cell, state: CellState | undefined) {
   return { cell: name, health: state?.health, version: state?.version ?? null, organizations, programs, events };
 }
 
-// What a cell says about itself: its health at its address, and the rest in its metrics.
+// What a cell reports: `/readyz` tells its health, and its metrics tell its version and its numbers of rows.
 
 type CellState = {
-  /** READY, or what is wrong. */
+  /** `READY`, or the problem. */
   readonly health: string;
   /** The version of the server whose metrics were read; `null` if they were not read. */
   readonly version: string | null;
@@ -79,13 +79,13 @@ type CellState = {
 
 const READY = 'ready';
 
-/** Longer than /readyz takes, which is two seconds. */
+/** More than the two seconds that /readyz takes at most. */
 const TIMEOUT_MS = 5000;
-/** A limit of several times what a server of 256 workers sends. */
+/** Several times the size of the metrics of a server with 256 workers. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_HEALTH_CHARACTERS = 100;
 
-/** Never rejects: a cell that does not respond is one with a problem. */
+/** Returns the state of a cell. Never rejects: a cell that does not respond has a problem in `health`. */
 async function fetchState(cell: Cell): Promise<CellState> {
   const [health, measured] = await Promise.all([fetchHealth(cell), fetchMetrics(cell)]);
   return { ...measured, health: health === READY && measured.problem !== null ? measured.problem : health };
@@ -98,7 +98,10 @@ async function fetchHealth({ url }: Cell): Promise<string> {
   return statusIn(response.text) ?? `/readyz responds with ${response.status}`;
 }
 
-/** The reason in the body of a 503 of /readyz. Another program may have sent it, so it is not printed as it is. */
+/**
+ * Returns the reason in the body of a 503 from /readyz, without control characters and cut to a maximum length, because another
+ * program may have sent the response.
+ */
 function statusIn(text: string): string | null {
   try {
     const status = memberOf(JSON.parse(text), 'status');
@@ -126,7 +129,7 @@ async function fetchMetrics({ name, metricsUrl }: Cell): Promise<Measured> {
   return { version, rows: Object.fromEntries(rows), problem: null };
 }
 
-/** The response, or why there is none. No URL is in it, which may contain a password. */
+/** Returns the response, or the reason why there is none. The reason does not contain the URL, which may contain a password. */
 async function get(url: string): Promise<{ readonly status: number; readonly text: string } | string> {
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -149,8 +152,8 @@ async function fetchText({ body }: Response): Promise<string> {
 }
 
 /**
- * Two cells may differ by one release. Returns what to tell the operator if they differ by more, or else `null`. `releases`: the
- * newest first.
+ * Returns a warning for the operator if the versions of the cells differ by more than one release, otherwise `null`. `releases`
+ * starts with the newest release.
  */
 export function versionWarning(versions: ReadonlySet<string>, releases: readonly string[]): string | null {
   if (versions.size < 2) return null;

@@ -22,7 +22,7 @@ const COMMANDS = [
   addCellCommands,
 ];
 
-/** What a command uses of its process. */
+/** What a command uses instead of the globals of its process. */
 type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: NodeJS.WritableStream;
@@ -30,8 +30,8 @@ type Surroundings = {
 };
 
 /**
- * Runs a command and returns its exit code: 1 after an error that the operator can fix, which it prints. Every other error,
- * which is a bug, is thrown.
+ * Runs a command and returns its exit code. Prints errors that the operator can fix, and returns 1. Throws all other errors,
+ * which are bugs.
  */
 export async function runAdmin(parameters: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
@@ -39,14 +39,14 @@ export async function runAdmin(parameters: readonly string[], surroundings: Surr
     await createProgram(config, surroundings).parseAsync(parameters, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed it.
+    // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode;
     surroundings.stderr.write(`${messageOf(error)}\n`);
     return 1;
   }
 }
 
-/** Throws an error that the operator cannot fix. */
+/** Returns the message of an error that the operator can fix. Throws any other error. */
 function messageOf(error: unknown): string {
   if (error instanceof StartUpError) return `${error.message} ${error.remedy}`;
   if (error instanceof MovingError)
@@ -75,8 +75,8 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
     printResult(result, { isJson: program.opts<{ json?: true }>().json === true, stdout });
   const warn = (message: string) => void stderr.write(`${message}\n`);
   const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
-    // PostgreSQL itself, because a command may hold a lock of its session over several transactions. With
-    // `databaseDirectUrl` unchanged, an error names the variable that the URL comes from.
+    // Connects to PostgreSQL directly, because a command may hold a session lock over several transactions, which PgBouncer would
+    // not allow. `databaseDirectUrl` stays set, so that an error names the variable that the URL comes from.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
     const { db, problems, leave } = await connect(choice, () => {});

@@ -1,4 +1,4 @@
-// All groups of commands share these types and functions.
+// Types and functions that all groups of commands share.
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../src/store/sql/database.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Runs the work of a command on the configured database and prints its result. */
+/** Runs `work` on the configured database and prints the result. */
 export type Execute = (
   work: (db: Database) => Promise<object>,
   options?: Pick<DatabaseChoice, 'replacesUnusedKeys'>,
@@ -22,7 +22,10 @@ export type Context = {
   readonly warn: (message: string) => void;
 };
 
-/** The link is below PUBLIC_URL or, without it, below the server's local address. */
+/**
+ * Creates an access link for a user. The link starts with PUBLIC_URL or, if that is not set, with the local address of the
+ * server.
+ */
 export async function linkFor(
   db: Database,
   { scope, userId }: { readonly scope: OrganizationScope; readonly userId: string },

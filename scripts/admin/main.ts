@@ -1,4 +1,3 @@
-// The operator's commands, in a process of their own.
 import { runAdmin } from './commands.ts';
 
 const code = await runAdmin(process.argv.slice(2), process);

@@ -49,7 +49,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
         organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, move, createdAt }) => ({
           id,
           name,
-          // A moving organization is refused in the same way as a suspended one.
+          // A move also suspends the organization, so this shows whether it was suspended before the move.
           suspended_at: move === null ? suspendedAt : move.suspendedAt,
           moving_since: move?.startedAt ?? null,
           created_at: createdAt,
@@ -98,7 +98,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
     );
 }
 
-/** "default" rather than null, because Commander takes null for an option without a value. */
+/** Parses the option. Returns "default" and not `null`, which Commander takes for an option without a value. */
 function parseLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_REQUESTS_PER_SECOND) {

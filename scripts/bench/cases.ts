@@ -26,7 +26,7 @@ import {
 } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** All cases, in the order of the table. */
+/** Returns all cases, in the order of the table. */
 export async function listCases(servers: Servers, data: Data, client: pg.Client): Promise<Case[]> {
   const { charter, uncached, sampling, vast, raw } = servers;
   const { small } = data;
@@ -121,7 +121,7 @@ export async function listCases(servers: Servers, data: Data, client: pg.Client)
   ];
 }
 
-/** Starts a receiver of webhooks in this process, and returns its URL. It ends with the process. */
+/** Starts a receiver of webhooks in this process and returns its URL. The receiver stops when this process exits. */
 async function startReceiver(): Promise<string> {
   const server = createServer((req, res) => {
     req.resume().once('end', () => res.writeHead(204).end());
@@ -145,14 +145,14 @@ async function fetchTag({ server, requests }: Load): Promise<string> {
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
 
-// Lists that no response cache serves: each request differs from those of the other connections.
+// Lists that the response cache cannot serve: at any time, each connection requests another page.
 
 const DEEP_PAGE = 20_000;
-/** More pages than one pass requests, so that none is requested twice. */
+/** The number of pages, more than the requests of one pass, so that no page is requested twice. */
 const DISTINCT_PAGES = 16_000;
 const FEW_ROWS = 20;
 
-/** Returns a function from a server to its load: list pages that no two connections share. */
+/** Returns a function that returns the load for a server: pages of a list, each requested by one connection only. */
 async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Client) {
   const { rows } = await client.query<Place>(
     `select id, value from (
@@ -170,7 +170,9 @@ async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Clien
   return (server: RunningServer) => split(server, server === raw ? rawPages : charterPages);
 }
 
-/** First pages of what an integrator fetches to keep a copy in sync. No other case writes to these rows. */
+/**
+ * Returns cases for what an integrator requests to keep a copy in sync. They read an organization that no other case writes to.
+ */
 async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg.Client): Promise<Case[]> {
   const unchanged = small.at(-1) ?? small[0];
   const changes = await listChanges(client, unchanged);
@@ -213,11 +215,14 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
   return (await client.query<{ at: Date }>(text, [id])).rows.map(({ at }) => at);
 }
 
-/** Lists of 1,000,000 rows. Each connection requests another number of rows, 25 on average. */
+/**
+ * Returns cases for lists of 1,000,000 rows. Each connection requests another number of rows per page, 25 on average, so that no
+ * response is shared.
+ */
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;
   const [before, first] = await getRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
-  // The day ends at the last change, because the data may have been created earlier than today.
+  // The day ends with the last change in the data, which may have been created before today.
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();
   const pages = (parameters: Record<string, string>): Load => ({

@@ -6,40 +6,43 @@ import { type Drive, type Load, merge, prepare, prepareWithoutWaking, type Sampl
 import type { Pace, Rounds } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
-/** A row of the table. */
+/** A comparison of two loads: a row of the table. */
 export type Case = {
   readonly title: string;
   readonly subject: Load;
-  /** The load whose rate the subject's rate is divided by. */
+  /** The load that the subject is compared with. */
   readonly base: { readonly title: string; readonly load: Load };
-  /** The bench fails if the ratio is lower. */
+  /** The lowest allowed ratio of the subject's rate to the rate of the base. The bench fails if the ratio is lower. */
   readonly floor: number;
-  /** The responses of subject and base must have the same rows. */
+  /** Whether the responses to the subject and the base must contain the same rows. */
   readonly sameRows?: boolean;
-  /** The expected id of the subject's first row. */
+  /** The id that the first row of the subject's response must have. */
   readonly firstId?: string;
-  /** Makes the subject the first five seconds after the server was idle for this time, and the base five seconds later. */
+  /**
+   * How long the server is idle before the measurement. Subject and base are then the same load: the first five seconds after the
+   * idle time, and five seconds of steady load.
+   */
   readonly idleSeconds?: number;
 };
 
 export type Servers = {
   readonly charter: RunningServer;
-  /** A server without the response cache. */
+  /** The server without the response cache. */
   readonly uncached: RunningServer;
-  /** A server that validates one response in a hundred. */
+  /** The server that validates one response in a hundred. */
   readonly sampling: RunningServer;
-  /** A server with a contract of 1,000 operations. */
+  /** The server whose contract has 1,000 operations. */
   readonly vast: RunningServer;
   readonly raw: RunningServer;
 };
 
-/** The figures of several rounds together. */
+/** The results of several rounds, merged. */
 type Summary = {
   /** Requests per second. */
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time for 1,000 requests; NaN if the system does not report it. */
+  /** The CPU time of the server for 1,000 requests; NaN if the system does not report it. */
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
 };
@@ -47,12 +50,11 @@ type Summary = {
 export type Comparison = {
   readonly subject: Summary;
   readonly base: Summary;
-  /** The rate of the subject divided by that of the base. */
+  /** The rate of the subject divided by the rate of the base. */
   readonly ratio: number;
   readonly ratioOfPasses: readonly number[];
 };
 
-/** A measured case. */
 export type Result = { readonly measured: Case; readonly comparison: Comparison };
 
 export type Pair<Each> = { readonly subject: Each; readonly base: Each };
@@ -81,7 +83,7 @@ async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
   return { subject: await warmUp(measured.subject, pace), base: await warmUp(measured.base.load, pace) };
 }
 
-/** Throws if a case would measure wrong responses. */
+/** Throws if the responses that a case would measure are not the expected ones. */
 async function requireRightResponses({ title, subject, base, firstId, sameRows }: Case): Promise<void> {
   const [ours, expected] = [await fetchFirst(subject), await fetchFirst(base.load)];
   if (Array.isArray(ours.data) && ours.data.length === 0) throw new Error(`${title}: no rows.`);
@@ -91,7 +93,9 @@ async function requireRightResponses({ title, subject, base, firstId, sameRows }
     throw new Error(`${title}: the rows differ from those of ${base.title}.`);
 }
 
-/** The response to the first request, sent without `If-None-Match` to get a body. */
+/**
+ * Returns the body of the response to the first request. Sends the request without `If-None-Match`, because a 304 has no body.
+ */
 async function fetchFirst({ server, requests }: Load) {
   const [{ method = 'GET', path = '', headers = {}, body } = {}] = requests(0, 1);
   const { 'if-none-match': _, ...unconditional } = headers;
@@ -105,12 +109,12 @@ async function fetchFirst({ server, requests }: Load) {
   return JSON.parse(text);
 }
 
-/** Servers that have been under load: a server that has just started is a third as fast. */
+/** Servers that have been under load. A server that has just started has a third of its later speed. */
 const warm = new WeakSet<RunningServer>();
-/** The share of the warm-up time that a new load takes on a warm server. */
+/** The fraction of the warm-up time that a new load gets if its server is already warm. */
 const WARM_SHARE = 1 / 8;
 
-/** Prepares a load, and warms up its server. */
+/** Prepares a load and warms up its server. */
 export async function warmUp(load: Load, { warmUpSeconds }: Pace): Promise<Drive> {
   const drive = prepare(load);
   await drive(warm.has(load.server) ? warmUpSeconds * WARM_SHARE : warmUpSeconds);
@@ -118,12 +122,12 @@ export async function warmUp(load: Load, { warmUpSeconds }: Pace): Promise<Drive
   return drive;
 }
 
-/** Measures one pass. It alternates between both loads, so that other activity of the machine affects both alike. */
+/** Measures one pass, in rounds that alternate between both loads, so that other activity of the machine affects both equally. */
 export async function alternate({ subject, base }: Pair<Drive>, { count, seconds }: Rounds): Promise<Pair<Sample>> {
   const subjects: Sample[] = [];
   const bases: Sample[] = [];
   for (let i = 0; i < count; i += 1) {
-    // The order alternates, too, because each load can affect the next one.
+    // The order within a round also alternates, because each load can affect the next one.
     if (i % 2 === 0) subjects.push(await subject(seconds));
     bases.push(await base(seconds));
     if (i % 2 === 1) subjects.push(await subject(seconds));
@@ -133,7 +137,9 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
 
 const AFTER_IDLE_SECONDS = 5;
 
-/** Measures one pass: the first five seconds after the server was idle, then five seconds under load. */
+/**
+ * Measures one pass: as the subject, the first five seconds after the server was idle; as the base, five seconds of steady load.
+ */
 async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
   const drive = prepareWithoutWaking(load);
   await delay(idleSeconds * 1000);

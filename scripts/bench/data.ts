@@ -5,26 +5,26 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { addEncryptionKey, placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 
 const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');
-/** The encryption key as the measured servers get it in their environment. */
+/** The encryption key, in base64 as in the environment of the measured servers. */
 export const ENCRYPTION_KEY = ENCRYPTION_KEY_BYTES.toString('base64');
 export const KEYRING = new Keyring([ENCRYPTION_KEY_BYTES]);
 
-/** Organizations of 1,000 rows; one more has 1,000,000. */
+/** The number of organizations with 1,000 rows. One more organization has 1,000,000. */
 const SMALL = 100;
-/** Organizations of 10 rows, which no case reads. With them, the indexes have a realistic size. */
+/** The number of organizations with 10 rows. No case reads these rows, but they give the indexes a realistic size. */
 const TINY = 10_000;
 const FILLED = { database: 'charter', version: 'charter bench data 5' };
 
 export type Organization = { readonly id: string; readonly cursorKey: string; readonly key: string };
 
 export type Data = {
-  /** 1,000,000 rows. */
+  /** The organization with 1,000,000 rows. */
   readonly large: Organization;
-  /** 1,000 rows each. */
+  /** The organizations with 1,000 rows each. */
   readonly small: readonly [Organization, ...Organization[]];
 };
 
-/** Fills the database unless an earlier run has done so, and gives every organization a key. */
+/** Fills the database unless an earlier run has already filled it, and gives every organization a new key. */
 export async function prepareData(client: pg.Client, report: (text: string) => void): Promise<Data> {
   if (!(await isFilled(client, FILLED))) {
     report('creating 1,200,000 rows; this takes some minutes, once');
@@ -34,7 +34,7 @@ export async function prepareData(client: pg.Client, report: (text: string) => v
   if (large === undefined || first === undefined || others.length !== SMALL + TINY - 1) {
     throw new Error('The data is not that of this version. Run npm run bench -- --fresh.');
   }
-  // An earlier run has written to these organizations.
+  // These are the organizations that an earlier run has written to.
   const written = [first, ...others.slice(0, 2)].map(({ id }) => id);
   await client.query('delete from webhook_endpoints');
   await client.query('delete from parent_programs where organization_id = any($1) and name = $2', [written, WRITTEN]);
@@ -42,12 +42,14 @@ export async function prepareData(client: pg.Client, report: (text: string) => v
   return { large, small: [first, ...others.slice(0, SMALL - 1)] };
 }
 
-/** Removes the dead row versions that writes leave, because they slow down each look-up of a key. */
+/** Removes the dead row versions that writes leave, because they slow down every look-up of a key. */
 export async function vacuum(client: pg.Client): Promise<void> {
   await client.query('vacuum organizations, parent_programs, events, webhook_deliveries, webhook_attempts');
 }
 
-/** The key that signs cursors is the same in every run, so that the bench can make cursors itself. */
+/**
+ * Returns the key that signs an organization's cursors. It is the same in every run, so that the bench can make cursors itself.
+ */
 function cursorKeyOf(id: string): Buffer {
   return createHash('sha256').update(`bench ${id}`).digest();
 }
@@ -56,7 +58,10 @@ function organizationId(i: number): string {
   return `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`;
 }
 
-/** The last step of a fill comments the database with the version of the data, so an interrupted fill does not count. */
+/**
+ * Returns whether the database was filled completely: the last step of the fill stores the version of the data as a comment on
+ * the database.
+ */
 export async function isFilled(
   client: pg.Client,
   { database, version }: { readonly database: string; readonly version: string },
@@ -65,7 +70,7 @@ export async function isFilled(
   return (await client.query(text, [database])).rows[0]?.mark === version;
 }
 
-/** Creates so many organizations with a user each. */
+/** Creates `count` organizations with one user each. */
 export async function fillOrganizations(client: pg.Client, count: number): Promise<void> {
   await addEncryptionKey(client, KEYRING);
   const ids = Array.from({ length: count }, (_, i) => organizationId(i));
@@ -75,22 +80,25 @@ export async function fillOrganizations(client: pg.Client, count: number): Promi
 }
 
 async function fill(client: pg.Client): Promise<void> {
-  // A trigger prevents the deletion of the audit log.
+  // Disables the trigger that prevents deletions from the audit log.
   await client.query('set session_replication_role = replica');
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
   await fillOrganizations(client, SMALL + TINY + 1);
-  // Silences the triggers that write events: those of three years would not be kept.
+  // Disables the triggers that write events, because the server would not keep events of the last three years.
   await client.query('set session_replication_role = replica');
   await client.query(FILL_PROGRAMS, WORDS);
   await client.query('reset session_replication_role');
-  // An automatic vacuum would run in the middle of a measurement.
+  // Vacuums now, so that autovacuum does not run in the middle of a measurement.
   await client.query('vacuum analyze');
   await client.query('checkpoint');
   await client.query(`comment on database ${FILLED.database} is '${FILLED.version}'`);
 }
 
-/** Gives each organization a new key, because only the hashes of earlier keys are stored. The large organization is the first. */
+/**
+ * Gives each organization a new key, because only the hashes of earlier keys are stored. Returns the organizations; the first one
+ * is the large one.
+ */
 export async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('truncate key_uses');
   await client.query('delete from api_keys');
@@ -102,12 +110,12 @@ export async function issueKeys(client: pg.Client): Promise<Organization[]> {
      from unnest($1::uuid[], $2::bytea[], $3::text[]) as minted (id, hash, prefix)`,
     [minted.map(({ id }) => id), minted.map(({ hash }) => hash), minted.map(({ prefix }) => prefix)],
   );
-  // Removes the dead rows of the keys of earlier runs.
+  // Removes the dead row versions of the earlier runs' keys.
   await client.query('vacuum analyze api_keys');
   return minted.map(({ id, cursorKey, key }) => ({ id, cursorKey, key }));
 }
 
-// The rows that the bench reads, as varied in length and content as real ones.
+// The rows that the bench reads. They are as varied in length and content as real rows.
 
 export const RARE_WORD = 'Zanzibar';
 export const COMMON_WORD = 'Academy';
@@ -131,10 +139,13 @@ const SENTENCES = [
   'Applications close a month before the first day, and places go in the order of arrival.',
 ];
 
-/** The parameters of FILL_PROGRAMS. */
+/** The values of the parameters of FILL_PROGRAMS. */
 export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
 
-/** The first organization is the large one, the next 100 are small. $1: the ids; $2: the encrypted cursor keys. */
+/**
+ * Creates the organizations: first the large one, then the 100 small ones, then those with 10 rows. $1: the ids; $2: the
+ * encrypted cursor keys.
+ */
 const FILL_ORGANIZATIONS = `
   insert into organizations (id, name, cursor_key, created_at)
   select id, 'Bench organization ' || (i - 1), cursor_key, now() - interval '3 years'
@@ -144,17 +155,21 @@ const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)
   select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
 
-/** The contents of the rows repeat after this number of rows, so that pages 1 and 20,000 have the same length. */
+/** The number of rows after which their contents repeat, so that pages 1 and 20,000 have the same length. */
 const PERIOD = 19_999 * 25;
 
-/** A number in [0, 1) from the row and the position in the statement, so that all runs measure the same rows. */
+/**
+ * Returns SQL for a number in [0, 1) that depends only on the row number and on the position in the SQL, so that all runs create
+ * the same rows.
+ */
 const draw = (_: string, place: number) =>
   `((hashint8(${place} + 10000 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
 
 /**
- * The statement that creates programs over three years. One in four was updated. `size`: SQL for the number of programs of the
- * organization with this `number`. `isRare`: SQL for whether the name of the program `i` of an organization of this `size` has
- * the rare word. `order`: SQL for the order in which the rows are written; by default, one organization after the other.
+ * Returns the SQL statement that creates programs with creation times over three years; one in four has a later update. `size` is
+ * SQL for the number of programs of the organization with this `number`. `isRare` is SQL for whether the name of program `i`
+ * contains the rare word, if the organization has `size` programs. `order` is SQL for the order in which the rows are written; by
+ * default, one organization after the other.
  */
 export function fillPrograms({
   size,
@@ -196,7 +211,7 @@ export function fillPrograms({
     .replaceAll('random()', draw);
 }
 
-/** Fills the organizations one after the other. One name in 50,000 has the rare word. */
+/** Fills one organization after the other. One name in 50,000 contains the rare word. */
 const FILL_PROGRAMS = fillPrograms({
   size: 'case when number = 0 then 1000000 when number <= 100 then 1000 else 10 end',
   isRare: 'i % 50000 = 7777',

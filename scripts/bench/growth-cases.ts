@@ -8,27 +8,29 @@ import { authorizationOf, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './r
 
 export type GrowthCase = {
   readonly title: string;
-  /** The organizations that send the requests: the large one, or the small ones in turn. */
+  /** Who sends the requests: the large organization, or the small ones in turn. */
   readonly of: 'large' | 'small';
   readonly isWrite: boolean;
-  /** The requests of one pass. Each connection sends a share of them. */
+  /** Returns the requests of one pass. The connections divide them among themselves. */
   readonly requests: (data: GrownData) => Promise<readonly RequestSpec[]>;
 };
 
-/** There are few connections, so that the latency is that of a request and not that of a queue. */
+/** The number of connections. It is small, so that requests do not wait for each other, which would add to the latency. */
 export const CONNECTIONS = 4;
-/** Most cases request fewer in a pass, so that all requests differ. */
+/**
+ * The maximum number of organizations in a sample. Most cases send fewer requests than that in a pass, so all requests differ.
+ */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
-/** A prime, so that steps of this size reach every organization, in an order unlike that of the rows. */
+/** A prime number. Steps of this size reach every organization, in an order that differs from that of the rows. */
 const STEP = 7919;
 const CHANGED_ROWS = 100;
-/** A place and a subject, which are in 1 of 288 names. */
+/** A search text that one in 288 names contains: a place and a subject. */
 const PART = 'Leeds Robotics';
-/** A time before every row. */
+/** A time before the creation of every row. */
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-/** The writes come first in a pass, so that the reads of all passes find rows that were updated. */
+/** All cases. A pass starts with the writes, so that its reads find rows that were updated. */
 export const GROWTH_CASES: readonly GrowthCase[] = [
   { title: 'update', of: 'large', isWrite: true, requests: updatesOfLarge },
   { title: 'update', of: 'small', isWrite: true, requests: (data) => ofSmall(data, updatesOf) },
@@ -86,7 +88,10 @@ function onEach(request: (connection: number) => RequestSpec): RequestSpec[] {
   return Array.from({ length: CONNECTIONS }, (_, connection) => request(connection));
 }
 
-/** Requests for the same list. Two that are in progress at the same time differ, because equal ones would share a response. */
+/**
+ * Returns requests for the same list, each with another number of rows per page, because identical concurrent requests would
+ * share a response.
+ */
 function pages(organization: Organization, parameters: Record<string, string>): RequestSpec[] {
   return onEach((connection) => {
     const limit = String(PAGE_ROWS + connection - CONNECTIONS / 2);
@@ -104,7 +109,7 @@ type Row = Place & { readonly externalId: string };
 
 const COLUMNS = `id, ${INSTANT} as value, coalesce(external_id, 'none') as "externalId"`;
 
-/** A row of each small organization of the sample. */
+/** Returns the requests that `requests` makes for one row of each small organization in the sample. */
 async function ofSmall(
   { client, small }: GrownData,
   requests: (organization: Organization, row: Row) => readonly RequestSpec[],
@@ -123,7 +128,7 @@ async function ofSmall(
   });
 }
 
-/** Returns at most 5,000 rows of the large organization, spread evenly over their times of creation, in a scattered order. */
+/** Returns at most 5,000 rows of the large organization, spread evenly over their creation times, in a scattered order. */
 async function spreadRows({ client, large, rows: count }: GrownData): Promise<Row[]> {
   const wanted = Math.min(count, MOST_ROWS);
   const { rows } = await client.query<Row>(
@@ -141,7 +146,7 @@ async function spreadRows({ client, large, rows: count }: GrownData): Promise<Ro
   return rows;
 }
 
-/** The instant since which the rows of four pages have changed. */
+/** Returns the instant since which 100 rows have changed, which fill four pages. */
 async function getChange({ client, large }: GrownData): Promise<Date> {
   const text = `select updated_at as at from parent_programs where organization_id = $1
     order by updated_at desc offset $2 limit 1`;
@@ -150,7 +155,7 @@ async function getChange({ client, large }: GrownData): Promise<Date> {
 
 async function updatesOfLarge(data: GrownData): Promise<RequestSpec[]> {
   const rows = await spreadRows(data);
-  // Each row twice, because an update that changes nothing is not written.
+  // Updates each row twice with different values, because the server does not write an update that changes nothing.
   return [0, 1].flatMap((turn) => rows.map((row) => updateOf(data.large, row, turn)));
 }
 

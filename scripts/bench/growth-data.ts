@@ -7,7 +7,7 @@ import { withThousands } from './report.ts';
 export type Size = {
   /** The number of rows of the large organization. */
   readonly rows: number;
-  /** The number of small organizations, of 10 rows each. */
+  /** The number of small organizations, which have 10 rows each. */
   readonly organizations: number;
 };
 
@@ -16,7 +16,7 @@ export const SIZES: readonly Size[] = [3, 4, 5, 6, 7].map((power) => ({
   organizations: 10 ** (power - 2),
 }));
 export const SMALL_ROWS = 10;
-/** The number of names with the rare word, for every size of the organization. */
+/** The number of names with the rare word, whatever the number of rows. */
 const RARE_ROWS = 20;
 
 /** A database of one size, with a connection to it. */
@@ -28,12 +28,12 @@ export type GrownData = Size & {
 };
 
 const DATA_VERSION = 'charter growth data 1';
-/** The disk space that the fill needs, with the builds of indexes and WAL. */
+/** The disk space that the fill needs, including WAL and the builds of the indexes. */
 const NEEDED_GIB = 30;
 const GIB = 1024 ** 3;
 
 type Preparing = {
-  /** Connected to the database of `url`. */
+  /** A connection to the database of `url`. */
   readonly admin: pg.Client;
   readonly url: string;
   readonly dataDir: string;
@@ -84,7 +84,7 @@ async function requireFreeDisk(dataDir: string): Promise<void> {
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // When we are interrupted, the database may stop first.
+  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop first.
   await client.connect();
   return client;
 }
@@ -92,22 +92,26 @@ async function connect(url: string): Promise<pg.Client> {
 const TRIGGERS = `
   select quote_ident(tgname) as name from pg_trigger
   where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
-/** The definitions of the indexes, with the statistics targets of their columns, which pg_get_indexdef leaves out. */
+/** Selects the definitions of the indexes, with the statistics targets of their columns, which pg_get_indexdef leaves out. */
 const INDEXES = `
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
     select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')
     from pg_attribute where attrelid = indexrelid and attstattarget >= 0), '') as definition
   from pg_index where indrelid = 'parent_programs'::regclass and not indisprimary`;
 
-/** Writes the rows in the order of their creation, across all organizations, so that those of a small one are scattered. */
+/**
+ * Writes the rows of all organizations in the order of their creation times, so that the rows of a small organization are
+ * scattered over the table.
+ */
 async function fill(client: pg.Client, { rows, organizations }: Size): Promise<void> {
   await fillOrganizations(client, organizations + 1);
   await client.query('begin');
   await client.query(`set local work_mem = '512MB'`);
   await client.query(`set local maintenance_work_mem = '1GB'`);
-  // This silences the triggers that write events, and the checks of foreign keys.
+  // Disables the triggers that write events, and the checks of foreign keys.
   await client.query('set local session_replication_role = replica');
-  // The other triggers increase the versions of the organizations, which nobody has read yet.
+  // The other triggers increment the versions of the organizations. They can be disabled because no client has seen a version
+  // yet.
   const always = (await client.query<{ name: string }>(TRIGGERS)).rows;
   await client.query('alter table parent_programs disable trigger user');
   const indexes = (await client.query<{ name: string; definition: string }>(INDEXES)).rows;

@@ -1,4 +1,5 @@
-// How requests slow down as the number of rows and organizations grows: the same requests to databases of five sizes, in turn.
+// Measures how requests slow down as the number of rows and organizations grows: sends the same requests to databases of five
+// sizes in turn.
 import type pg from 'pg';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { createLogger } from '../../src/observability/logs.ts';
@@ -14,30 +15,30 @@ import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { privateBytes, residentBytes } from './servers.ts';
 
-/** A database of one size, and a server of its own for it, without a response cache. */
+/** A database of one size, and its server, which has no response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
 
 type Growth = Pick<GrowthCase, 'title' | 'of'> & {
-  /** The median latency of the fastest round, for each size: whatever else the machine does only slows requests down. */
+  /** The median latency of the fastest round, for each size. Other activity of the machine can only slow a round down. */
   readonly milliseconds: readonly number[];
 };
 
-/** What one size costs, apart from requests. */
+/** The costs of one size, apart from requests. */
 type SizeCosts = Size & {
   readonly databaseBytes: number;
-  /** The WAL of one update right after a checkpoint, which contains an image of nearly every page that the update writes. */
+  /** The WAL of one update right after a checkpoint. It contains a full image of nearly every page that the update changes. */
   readonly walBytesOfUpdate: number;
-  /** The time of one run of the housekeeping, when nothing is left to delete. */
+  /** How long one run of the housekeeping takes if there is nothing to delete. */
   readonly housekeepingMs: number;
-  /** The time of one poll for webhook deliveries, when none is pending. */
+  /** How long one poll for webhook deliveries takes if none is pending. */
   readonly pollMs: number;
-  /** Private memory of a connection of the server; NaN if the system does not report it. */
+  /** The private memory of one database connection of the server; NaN if the system does not report it. */
   readonly connectionBytes: number;
-  /** Physical memory of the server, without cached responses; NaN if the system does not report it. */
+  /** The physical memory of the server without cached responses; NaN if the system does not report it. */
   readonly processBytes: number;
 };
 
-/** Bytes for each row of the largest database. */
+/** The size of a table or an index of the largest database, in bytes for each row. */
 type RowCosts = { readonly name: string; readonly bytes: number };
 
 type GrowthRun = {
@@ -49,7 +50,7 @@ type GrowthRun = {
 const PASSES = 2;
 const ROUNDS = 4;
 const ROUND_SECONDS = 0.5;
-/** A case begins with so many seconds that do not count. */
+/** How long a case runs before it is measured. */
 const RUN_IN_SECONDS = 0.5;
 const WARM_UP_SECONDS = 8;
 const TIMED_RUNS = 5;
@@ -70,12 +71,12 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
         else if (measured.of === 'large') walBytes[i]?.push(await readWal(all[i]?.data.client, drive));
       }
       for (let round = 0; round < ROUNDS; round += 1) {
-        // The order alternates, because the machine can get faster or slower meanwhile.
+        // The order alternates, because the machine can become faster or slower during a round.
         const order = round % 2 === 0 ? drives : drives.toReversed();
         for (const { drive, place } of order)
           sampled[place]?.push(quantile((await drive(ROUND_SECONDS)).milliseconds, 0.5));
       }
-      // Otherwise a search would also read the list of entries that its index has not taken up.
+      // Vacuums after writes. Otherwise a search would also read the pending list of its GIN index.
       if (measured.isWrite)
         for (const { data } of all) await data.client.query('vacuum organizations, parent_programs, events');
     }
@@ -98,7 +99,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   }
 }
 
-/** Sends every kind of request, so that the code for each is compiled and its statements have their plans. */
+/** Sends every kind of read, so that the code for it is compiled and its SQL statements have their plans. */
 async function warmUp({ data, server }: Grown): Promise<void> {
   const cases = GROWTH_CASES.filter(({ isWrite }) => !isWrite);
   for (const each of cases) {
@@ -111,7 +112,7 @@ function medianOf(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
 
-/** The WAL of one update. */
+/** Returns the number of bytes of WAL that one update writes. */
 async function readWal(client: pg.Client | undefined, drive: Drive): Promise<number> {
   const before = await walPosition(client);
   const { milliseconds } = await drive(RUN_IN_SECONDS);
@@ -149,7 +150,7 @@ async function measureCosts({ data, server }: Grown, walBytesOfUpdate: number): 
   }
 }
 
-/** The median time of some runs after the first one, in milliseconds. */
+/** Returns the median duration of several runs after the first one, in milliseconds. */
 async function measureTime(work: () => Promise<unknown>): Promise<number> {
   const milliseconds: number[] = [];
   await work();
@@ -181,12 +182,12 @@ async function rowCosts({ client }: GrownData): Promise<RowCosts[]> {
   return [...relations.rows, ...(await client.query<RowCosts>(WHOLE_ROWS)).rows];
 }
 
-// The tables of the guide "Scaling", as Markdown. The guide's computed figures follow from them by the formulas that it shows.
+// The tables of the guide "Scaling", as Markdown. The guide shows the formulas that compute its other figures from these tables.
 
 const MIB = 1024 ** 2;
 const GIGABYTE = 1e9;
 
-/** Each cost of one size, with the name of its row. */
+/** The name of each row in the table of costs, and the function that formats the row's cell for one size. */
 const COSTS: readonly (readonly [name: string, cell: (costs: SizeCosts) => string])[] = [
   [
     'size of the database',

@@ -12,49 +12,52 @@ export type RequestSpec = {
   readonly body?: string;
 };
 
-/** The requests that are sent to one server. */
+/** The requests that one server gets. */
 export type Load = {
   readonly server: RunningServer;
-  /** The requests of one connection, which are sent in turn, again and again. */
+  /** Returns the requests of one connection, which the connection repeats in this order. */
   readonly requests: (connection: number, connections: number) => readonly RequestSpec[];
-  /** 16 by default. */
+  /** The number of connections. Default: 16. */
   readonly connections?: number;
-  /** The rows that each request writes: the rate counts rows. A request counts once by default. */
+  /** The number of rows that each request writes, because the rate is in rows per second. Default: 1. */
   readonly rowsPerRequest?: number;
 };
 
 export type Sample = {
   readonly seconds: number;
-  /** Responses with 200, 201 or 304 within that time, or the rows that they have written. */
+  /** The number of responses with 200, 201 or 304 within `seconds`, or of the rows that they have written. */
   readonly responses: number;
-  /** The duration of each of them, including those that were in progress at the end. */
+  /** The duration of each such response, and of those that were in progress at the end. */
   readonly milliseconds: readonly number[];
   /** The statuses of all other responses. */
   readonly refusals: readonly number[];
-  /** Processor time for all of them; NaN if the system does not report it. */
+  /** The CPU time of the server for all responses; NaN if the system does not report it. */
   readonly serverCpuSeconds: number;
   readonly postgresCpuSeconds: number;
 };
 
 /**
- * Keeps the connections busy for a number of seconds, and continues with the requests after those of the last call. Throws
- * on any status but 200, 201, 304 and a few 503, because the speed of errors says nothing.
+ * Sends requests over all connections for a number of seconds, and continues where the last call stopped. Throws on any status
+ * but 200, 201, 304 and a few 503, because the speed of errors means nothing.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
 export type Next = () => Buffer;
 
-/** The time at which a process was last under load, from `performance.now()`, by process id. */
+/** When each process was last under load, by process id; times are those of `performance.now()`. */
 const busyUntil = new Map<number, number>();
-/** After this time without load, a server gets some load before it is measured: raw closes its idle connections. */
+/** The idle time after which a server gets some load before it is measured, because the raw server closes idle connections. */
 const IDLE_SECONDS = 10;
 const WAKE_SECONDS = 5;
-/** A pause of the machine can make a few requests wait for too long, which gets them a 503. It must not end a long run. */
+/**
+ * The fraction of 503 responses that is allowed. A pause of the machine can delay a few requests for so long that they get a 503,
+ * which must not end a long run.
+ */
 const MAX_REFUSED_SHARE = 0.01;
-/** A listener queues no more than 511 new connections. */
+/** The number of connections that are opened at the same time. It is below 511, the length of a listener's queue. */
 const OPENED_AT_ONCE = 100;
 
-/** Prepares a load that first wakes a server that was idle. */
+/** Prepares a load. If the server is idle, the load runs for a few seconds before it is measured. */
 export function prepare(load: Load): Drive {
   const drive = prepareWithoutWaking(load);
   return async (seconds) => {
@@ -64,7 +67,7 @@ export function prepare(load: Load): Drive {
   };
 }
 
-/** Encodes the requests beforehand, because that takes longer than a short round. */
+/** Prepares a load. Encodes the requests now, because that takes longer than a short round. */
 export function prepareWithoutWaking(load: Load): Drive {
   const { server, requests, connections = CONNECTIONS, rowsPerRequest = 1 } = load;
   const sources = Array.from({ length: connections }, (_, i) =>
@@ -82,7 +85,10 @@ export function prepareWithoutWaking(load: Load): Drive {
 
 type Busy = { readonly sources: readonly Next[]; readonly seconds: number; readonly signal?: AbortSignal | undefined };
 
-/** One connection for each source sends its next request when it has a response, until the time is over or the signal comes. */
+/**
+ * Opens a connection for each source. Each connection sends its source's next request when it gets a response, until the time is
+ * over or `signal` aborts.
+ */
 export async function keepBusy(server: RunningServer, { sources, seconds, signal }: Busy): Promise<Sample> {
   const opened: Awaited<ReturnType<typeof openConnection>>[] = [];
   while (opened.length < sources.length) {
@@ -106,7 +112,7 @@ export async function keepBusy(server: RunningServer, { sources, seconds, signal
   return { seconds, responses, milliseconds, refusals, serverCpuSeconds, postgresCpuSeconds };
 }
 
-/** The samples of several rounds as one. */
+/** Returns the samples of several rounds as one sample. */
 export function merge(samples: readonly Sample[]): Sample {
   const sum = (of: (sample: Sample) => number) => samples.reduce((total, sample) => total + of(sample), 0);
   return {
@@ -132,18 +138,17 @@ export function encode({ method = 'GET', path, headers, body = '' }: RequestSpec
 }
 
 type SendOptions = {
-  /** Returns the next request. */
   readonly next: () => Buffer;
-  /** The time after which no request is sent, from `performance.now()`. */
+  /** The time after which no request is sent, as of `performance.now()`. */
   readonly until: number;
-  /** Ends it earlier. */
+  /** Stops sending before `until`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the status and duration of each response. */
+  /** Called with the status and the duration of each response. */
   readonly onResponse: (status: number, milliseconds: number, isInTime: boolean) => void;
 };
 
 type Connection = {
-  /** Resolves when the time is over, or the signal has come, and the last response has arrived. */
+  /** Resolves when the last response has arrived after `until` or after `signal` has aborted. */
   sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;
 };
@@ -152,9 +157,9 @@ const TIMEOUT_MS = 10_000;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * A keep-alive connection that sends the next request as soon as it has the response. It parses as little HTTP as possible,
- * to leave the processor to the servers; so the head of a response must arrive in one piece and contain `Content-Length`.
- * Rejects if the server closes the connection or sends nothing for ten seconds.
+ * Opens a keep-alive connection that sends its next request as soon as it gets a response. To leave the CPU to the servers, it
+ * parses little HTTP: the head of a response must arrive in one piece and contain `Content-Length`. Rejects if the server closes
+ * the connection or sends nothing for ten seconds.
  */
 async function openConnection(origin: string): Promise<Connection> {
   const { hostname, port } = new URL(origin);
@@ -175,14 +180,14 @@ async function openConnection(origin: string): Promise<Connection> {
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`${origin} sent nothing for ten seconds.`)));
   socket.on('error', closed.reject);
   socket.on('close', () => closed.reject(new Error(`${origin} closed a connection.`)));
-  closed.promise.catch(() => undefined); // Those who wait for it handle the rejection.
+  closed.promise.catch(() => undefined); // The callers of `sendUntil` handle the rejection.
   await Promise.race([once(socket, 'connect'), closed.promise]);
 
   function sendUntil({ next, until, signal, onResponse }: SendOptions): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentAt = 0;
     let status = 0;
-    /** Bytes of the response that have not arrived; null before the first. */
+    /** The number of bytes of the response that have not arrived; `null` before the first byte. */
     let missing: number | null = null;
 
     function send(now: number): void {
@@ -201,7 +206,7 @@ async function openConnection(origin: string): Promise<Connection> {
       send(now);
     };
 
-    /** The length of the whole response, from its head. */
+    /** Returns the length of the whole response, which follows from its head. */
     function lengthOf(bytes: Buffer): number {
       const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
       const head = bytes.toString('latin1', 0, headLength);

@@ -1,4 +1,4 @@
-// Measures Charter against a bare server that reads and writes the same rows. See --help.
+// Compares Charter with a minimal server that reads and writes the same rows. See --help.
 import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ import { type Program, type RunningServer, startServer } from './servers.ts';
 
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
-/** The value of `--only` that measures HAProxy, which is not on every machine. */
+/** The value of `--only` that selects the measurement of HAProxy, which is not on every machine. */
 const PROXY = 'haproxy';
 const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
-/** Functions that stop what was started. They are called in reverse order, however the run ends. */
+/** Functions that stop what was started. They are called in reverse order at the end, also after an error or an interruption. */
 const endings: (() => Promise<void>)[] = [];
 
 try {
@@ -47,7 +47,7 @@ async function main(options: Options): Promise<number> {
   const { url } = await joinDatabase(dataDir);
   await migrate(url);
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // When we are interrupted, the database may stop first.
+  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop first.
   await client.connect();
   await requireOnlyRun(client);
   const database = { client, databaseUrl: url, postgresPid: await postmasterPid(dataDir), dataDir };
@@ -113,7 +113,10 @@ async function serveAll(database: Database): Promise<Servers> {
   return { charter, uncached, sampling: sampled, vast, raw };
 }
 
-/** Throws if another run uses the data: two runs would replace each other's keys. The connection holds the lock. */
+/**
+ * Throws if another run uses the data, because two runs would replace each other's keys. The connection holds the lock until it
+ * closes.
+ */
 async function requireOnlyRun(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock(1) as got');
   if (rows[0]?.got !== true) throw new Error('Another bench is running in this checkout. Wait until it ends.');
@@ -125,7 +128,10 @@ function joinDatabase(dataDir: string): Promise<EmbeddedPostgres> {
   return joining;
 }
 
-/** Joins first, because the last process to leave stops the server, even if a killed run has left it running. */
+/**
+ * Removes the data. First joins the database and leaves it: the last process to leave stops PostgreSQL, even if a killed run has
+ * left it running.
+ */
 async function removeData(dataDir: string): Promise<void> {
   await (await joinDatabase(dataDir)).leave();
   await removeCluster(dataDir);
@@ -146,7 +152,7 @@ async function postmasterPid(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 }
 
-/** Prints progress to standard error, apart from the result. */
+/** Prints progress to standard error, so that standard output contains only the result. */
 function report(text: string): void {
   console.error(`bench: ${text}`);
 }

@@ -18,13 +18,16 @@ Let nothing else run on the machine.
 export type Rounds = { readonly count: number; readonly seconds: number };
 
 export type Pace = {
-  /** How long a server that has just started is warmed up. */
+  /** How long a server is warmed up after its start. */
   readonly warmUpSeconds: number;
-  /** The number of passes through all cases, because a shared machine can be slower for many seconds. */
+  /** The number of passes through all cases. There are several, because a shared machine can be slower for many seconds. */
   readonly passes: number;
-  /** The rounds of each pass, an even number. */
+  /** The rounds of each pass. Their number is even. */
   readonly rounds: Rounds;
-  /** The rounds of cases for which a few per cent matter, because the speed of the machine also changes within a second. */
+  /**
+   * The rounds of a case for which a few per cent matter. They are short, because the speed of the machine also changes within a
+   * second.
+   */
   readonly closeRounds: Rounds;
 };
 

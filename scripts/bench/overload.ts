@@ -1,4 +1,5 @@
-// How one client fares while others send more than the server can serve. Each trial alternates with quiet rounds of the same run.
+// Measures how fast one client is served while others send more than the server can serve. Each trial alternates with rounds
+// without other clients.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,13 +13,13 @@ import { authorizationOf, PATH } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { residentBytes } from './servers.ts';
 
-/** A load, what is promised to the other clients, and what was measured. */
+/** A load, the promise to the other clients, and the measured value. */
 type Trial = { readonly load: string; readonly promise: string; readonly value: string; readonly isMissed: boolean };
 
 const WARM_UP_SECONDS = 10;
 const ROUNDS = 4;
 const ROUND_SECONDS = 3;
-/** Time for the flood to fill the queues before the other client is measured. */
+/** The time that the flood has to fill the queues before the other client is measured. */
 const FLOOD_AHEAD_MS = 500;
 const CROWDS = 3;
 const CROWD = { connections: 2000, seconds: 30 };
@@ -28,7 +29,7 @@ const MIB = 1024 * 1024;
 
 type Report = (text: string) => void;
 
-/** The server must have no response cache, so that every page takes the database. */
+/** Measures all trials. The server must have no response cache, so that every page comes from the database. */
 export async function measureOverload(server: RunningServer, { small }: Data, report: Report) {
   const [crowding, other = crowding] = small;
   const quiet = pagesOf(server, other);
@@ -86,9 +87,9 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
   };
 }
 
-/** The allowed slowdown of the other client beside the flood. */
+/** The limits for the slowdown of the other client during the flood, as factors. */
 type Goals = { readonly p50: number; readonly p99?: number };
-/** Starts a flood, and returns the function that ends it. */
+/** Starts a flood and returns the function that stops it. */
 type Flood = () => Promise<() => Promise<void>>;
 
 async function compareWithQuiet({
@@ -132,7 +133,10 @@ async function compareWithQuiet({
   };
 }
 
-/** Alternates between far more clients than the server can serve and few, because the speed of a shared machine changes. */
+/**
+ * Measures a crowd of far more clients than the server can serve. Alternates with rounds of few clients, because the speed of a
+ * shared machine changes.
+ */
 async function crowd(
   server: RunningServer,
   { kind, next, quiet }: { kind: string; next: Next; quiet: Next },
@@ -167,7 +171,7 @@ function floodOver(server: RunningServer, options: { connections: number; next: 
   return async () => {
     const stopping = new AbortController();
     const done = drive(server, { ...options, seconds: Number.POSITIVE_INFINITY, signal: stopping.signal });
-    done.catch(() => undefined); // The end of the flood throws it.
+    done.catch(() => undefined); // The function that stops the flood rejects with the error.
     return async () => {
       stopping.abort();
       await done;
@@ -175,7 +179,7 @@ function floodOver(server: RunningServer, options: { connections: number; next: 
   };
 }
 
-/** Keeps 1,500 requests outstanding on one connection. */
+/** Returns a flood that always has 1,500 requests in progress on one connection. */
 function pipeline({ origin }: RunningServer, next: Next): Flood {
   return async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) });
@@ -202,7 +206,10 @@ function drive(
   return keepBusy(server, { ...rest, sources: Array<Next>(connections).fill(next) });
 }
 
-/** Uncached pages of 25 rows: no two requests at the same time have the same query, because those would share a response. */
+/**
+ * Returns a function that returns a request for an uncached page of 25 rows. Concurrent requests have different queries, because
+ * identical ones would share a response.
+ */
 function pagesOf({ origin }: RunningServer, organization: Organization): Next {
   let turn = 0;
   const headers = authorizationOf(organization);

@@ -1,4 +1,4 @@
-// Measures what HAProxy in front of cells adds to a request.
+// Measures what HAProxy in front of cells adds to the cost of a request.
 import { randomBytes } from 'node:crypto';
 import { startCellsHaproxy } from '../../test/support/processes/haproxy.ts';
 import { alternate, type Comparison, compare, type Pair, warmUp } from './compare.ts';
@@ -9,14 +9,17 @@ import { markdownTable } from './report.ts';
 import { each } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** One connection shows the latency, and several show the processor time. */
+/** The numbers of connections. One connection shows the latency, and 16 show the CPU time. */
 const CONNECTIONS = [1, 16];
 const MOVED_KEYS = 10_000;
 
-/** The subject goes through HAProxy, whose processor time is given as that of the server. The base goes to the server directly. */
+/**
+ * The result for one number of connections. The subject is the way through HAProxy, and its CPU time is that of HAProxy. The base
+ * is the direct way to the server.
+ */
 type Proxied = { readonly connections: number; readonly comparison: Comparison };
 
-/** HAProxy with the configuration for cells, without TLS. Its process counts as that of the server. */
+/** Starts HAProxy with the configuration for cells, without TLS. The returned server has HAProxy's process id. */
 export async function startProxy({ origin, postgresPid }: RunningServer): Promise<RunningServer> {
   const port = Number(new URL(origin).port);
   const haproxy = await startCellsHaproxy([port, port, port]);
@@ -25,7 +28,10 @@ export async function startProxy({ origin, postgresPid }: RunningServer): Promis
   return { origin: haproxy.url, pid: haproxy.pid(), postgresPid, stop: () => haproxy.stop() };
 }
 
-/** Measures cached first pages of 100 organizations, directly and through HAProxy in turn. Resolves to the table. */
+/**
+ * Measures cached first pages of 100 organizations, through HAProxy and directly, in alternating rounds. Returns the result as a
+ * table.
+ */
 export async function measureProxy(
   { direct, proxy }: { readonly direct: RunningServer; readonly proxy: RunningServer },
   { small, pace }: Data & { readonly pace: Pace },
@@ -41,7 +47,7 @@ export async function measureProxy(
   return proxyTable(proxied);
 }
 
-/** The processor time of HAProxy is added to that of Charter and PostgreSQL. */
+/** Returns the result as a Markdown table. Adds the CPU time of HAProxy to that of Charter and PostgreSQL. */
 function proxyTable(proxied: readonly Proxied[]): string {
   const row = (what: string, direct: number, byProxy: number, digits: number) => [
     what,

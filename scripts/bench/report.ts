@@ -1,4 +1,3 @@
-// The result as Markdown.
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Result } from './compare.ts';
 
@@ -11,7 +10,7 @@ export function resultTable(results: readonly Result[]): string {
   return markdownTable(columns, results.map(rowOf)) + costOfBase(results[0]);
 }
 
-/** The sentence of the README about the processor time of the first case. */
+/** Returns the sentence for the README that compares the CPU times of the first case. */
 function costOfBase(result: Result | undefined): string {
   if (result === undefined) return '';
   const { subject, base } = result.comparison;
@@ -36,13 +35,13 @@ function rowOf(result: Result): string[] {
   ];
 }
 
-/** Aligns the first column to the left, and the others to the right. */
+/** Returns a Markdown table whose first column is aligned to the left and whose other columns are aligned to the right. */
 export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = columns.map((_, i) => (i === 0 ? '---' : '--:')).join('|');
   return [`| ${columns.join(' | ')} |`, `|${rule}|`, ...rows.map((row) => `| ${row.join(' | ')} |`), ''].join('\n');
 }
 
-/** The day, and the machine. */
+/** Returns the heading, with the date and the machine. */
 export function heading(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const gibibytes = Math.round(totalmem() / 1024 ** 3);
@@ -52,7 +51,7 @@ export function heading(): string {
   return `${day}, on \`${machine}\`.\n`;
 }
 
-/** A whole number as people read it: 17,696. */
+/** Formats a whole number with separators, such as 17,696. */
 export function withThousands(number: number): string {
   return Math.round(number).toLocaleString('en');
 }

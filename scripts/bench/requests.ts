@@ -8,10 +8,10 @@ import type { RunningServer } from './servers.ts';
 export const PATH = '/api/parent_programs';
 export const PAGE_ROWS = 25;
 const READS_PER_WRITE = 9;
-/** Updates change rows after the first page, so that the page stays as it is. */
+/** The number of rows that updates skip, so that the first page stays unchanged. */
 const UPDATED_FROM = 100;
 
-/** The id of a row and its time, as in a response. */
+/** The id of a row and the value that it is sorted by, both as in a response. */
 export type Place = { readonly id: string; readonly value: string };
 
 export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -23,7 +23,10 @@ export const seal = ({ cursorKey }: Organization) => ({
   list: '["/api/parent_programs","created_at"]',
 });
 
-/** The keys of the organizations in turn. Each connection starts with another one, so that requests at the same time differ. */
+/**
+ * Returns a load that sends the same request with the key of each organization in turn. Each connection starts with another
+ * organization, so that concurrent requests differ.
+ */
 export function each(
   server: RunningServer,
   organizations: readonly Organization[],
@@ -43,7 +46,7 @@ export function each(
   };
 }
 
-/** Each connection sends a share of its own, so that no two send the same request. */
+/** Returns a load that divides the requests among the connections, so that no two connections send the same request. */
 export function split(server: RunningServer, all: readonly RequestSpec[]): Load {
   return { server, requests: (connection, connections) => all.filter((_, i) => i % connections === connection) };
 }
@@ -53,7 +56,10 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
   return (await client.query<{ id: string }>(text, [id, UPDATED_FROM, count])).rows.map((row) => row.id);
 }
 
-/** Reads of the first page, with a create and an update in turn. Each connection updates a program of its own. */
+/**
+ * Returns a load that reads the first page. Every tenth request is a write: creates and updates in turn. Each connection updates
+ * a program of its own.
+ */
 export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
   const ids = await someIds(client, organization, 300);
   const read = { path: PATH, headers: authorizationOf(organization) };
@@ -74,7 +80,7 @@ export async function writes(server: RunningServer, organization: Organization, 
 
 const CHUNK_ROWS = 100;
 
-/** One connection creates rows, one or a hundred with each request. */
+/** Returns two loads that create rows over one connection: one row per request, or a batch of 100. */
 export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
   const headers = { ...authorizationOf(organization), 'content-type': 'application/json' };
   const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };
@@ -90,7 +96,7 @@ export function creations(server: RunningServer, organization: Organization): { 
   };
 }
 
-/** The rows at both sides of an offset. */
+/** Returns the last row before an offset and the first row after it. */
 export async function getRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
   const { rows } = await client.query<Place>(
     `select id, ${INSTANT} as value

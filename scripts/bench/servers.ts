@@ -7,18 +7,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../tool.ts';
 import { ENCRYPTION_KEY } from './data.ts';
 
-/** The time is long, because a server with a contract of 1,000 operations starts slowly on a busy machine. */
+/** How long a server may take to start. A server with a contract of 1,000 operations starts slowly on a busy machine. */
 const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
 export type Program = {
-  /** Relative to the checkout. */
+  /** The path from the root of the checkout. */
   readonly script: string;
   readonly databaseUrl: string;
-  /** The process id of its PostgreSQL. */
+  /** The process id of the PostgreSQL that the server uses. */
   readonly postgresPid: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Receives its output. A pipe would cost the load generator processor time. */
+  /** The file that the server's output goes to. A pipe would cost the load generator CPU time. */
   readonly logFile: string;
 };
 
@@ -29,15 +29,16 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/** Each request is counted, but no case reaches these limits. */
+/** Limits that no case reaches. The server still counts each request. */
 const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION: '100000' };
 
-/** All servers deliver webhooks together, to receivers in the process of the bench. */
+/** Lets the servers deliver webhooks to a receiver in the process of the bench. */
 const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
 
 /**
- * Runs a server as its own process, and resolves when it listens. Of the environment variables of this process, it gets only
- * PATH, so it runs with the defaults. It ends when its channel to this process closes, even if this process is killed.
+ * Starts a server in its own process, and resolves when the server listens. Of the environment variables of this process, the
+ * server gets only PATH, so it runs with the default settings. The server exits when its IPC channel to this process closes, even
+ * if this process is killed.
  */
 export async function startServer(program: Program): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
@@ -69,7 +70,7 @@ export async function startServer(program: Program): Promise<RunningServer> {
 async function untilListening(origin: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_SECONDS * 1000;
   while (Date.now() < deadline && isRunning(child)) {
-    // A response with any status shows that the server listens.
+    // Any response shows that the server listens, whatever its status.
     if (await fetch(origin).catch(() => null)) return;
     await delay(5);
   }
@@ -98,11 +99,11 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-// Linux's /proc tells what processes have used. The results are NaN on other systems.
+// What Linux reports about processes in /proc. On other systems, the results are NaN.
 
 const TICKS_PER_SECOND = 100;
 
-/** The processor seconds of a server and of all processes of PostgreSQL so far. */
+/** Returns the CPU seconds that a server and all processes of PostgreSQL have used so far. */
 export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, 'pid' | 'postgresPid'>) {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const stats = (await Promise.all(ids.map(readStat))).filter((stat) => stat !== null);
@@ -112,10 +113,11 @@ export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, '
   return { server: stats.find((stat) => stat.pid === pid)?.own ?? Number.NaN, postgres: postgres || Number.NaN };
 }
 
-/** Null if the process has ended. */
+/** Returns the CPU times of a process; `null` if the process has ended. */
 async function readStat(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name can contain any character. After it come the state, the parent and, from the twelfth on, the times (proc(5)).
+  // The name of the process can contain any character, so this skips it. The CPU times follow as fields 14 to 17
+  // (proc_pid_stat(5)).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -125,13 +127,13 @@ async function readStat(pid: string) {
   return text === '' ? null : { pid: Number(pid), parent, own, ended };
 }
 
-/** The physical memory of a process. */
+/** Returns the physical memory of a process, in bytes. */
 export async function residentBytes({ pid }: Pick<RunningServer, 'pid'>): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** The memory that a process shares with no other. */
+/** Returns the memory that a process does not share with other processes, in bytes. */
 export async function privateBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   const kibibytes = [...text.matchAll(/^Private_\w+: +(\d+) kB$/gm)].map(([, number]) => Number(number));
