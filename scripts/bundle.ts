@@ -7,7 +7,7 @@ import { CONFIG, lintDocuments } from './lint/contract.ts';
 import { type Problem, problemsText } from './lint/problem.ts';
 import { tryTool } from './tool.ts';
 
-/** The contract cannot be bundled. Its problems are worded as `npm run lint` words them. */
+/** Thrown if the contract cannot be bundled. The problems have the same wording as those of `npm run lint`. */
 export class UnbundledError extends Error {
   readonly problems: readonly Problem[];
 
@@ -18,12 +18,12 @@ export class UnbundledError extends Error {
   }
 }
 
-/** The linter's rules for what the bundler needs. */
+/** The rules of the linter whose problems prevent bundling. */
 const RULES = ['yaml', 'no-unresolved-refs'];
 
 /**
- * The contract of this main file in one document; `isDereferenced`: without any `$ref`. Throws an `UnbundledError` if a file
- * cannot be read or has a `$ref` without a target.
+ * Bundles the contract of this main file into one document; `isDereferenced` replaces every `$ref` by its target. Throws an
+ * `UnbundledError` if a file cannot be read or has a `$ref` without a target.
  */
 export async function bundleContract(
   mainFile: string,
@@ -32,7 +32,7 @@ export async function bundleContract(
   return JSON.parse(await bundleTo('json', mainFile, isDereferenced ? ['--dereferenced'] : []));
 }
 
-/** The document as YAML. */
+/** Returns the document as YAML. */
 export async function yamlOf(document: Json): Promise<string> {
   return inScratch(async (folder) => {
     const file = join(folder, 'document.json');
@@ -41,7 +41,7 @@ export async function yamlOf(document: Json): Promise<string> {
   });
 }
 
-/** The text that Redocly writes. */
+/** Bundles the contract with Redocly and returns the output. */
 export async function bundleTo(
   format: 'json' | 'yaml',
   mainFile: string,

@@ -1,20 +1,21 @@
-/** A CHECK of one column. */
+/** A CHECK constraint of one column. */
 export type ColumnCheck = {
   readonly table: string;
   readonly column: string;
-  /** SQL, such as `char_length("name") >= 2`. `null` drops the check that exists. */
+  /** The condition as SQL, such as `char_length("name") >= 2`. `null` drops the existing constraint. */
   readonly condition: string | null;
 };
 
-/** The name of the constraint, as PostgreSQL and `npm run new-resource` choose it. */
+/** Returns the name of the constraint, as PostgreSQL and `npm run new-resource` would choose it. */
 export const nameOfCheck = ({ table, column }: Pick<ColumnCheck, 'table' | 'column'>) => `${table}_${column}_check`;
 
-/** A migration to write. `ending` is added to its name. */
+/** A migration to write. `ending` is appended to the migration's name. */
 export type CheckMigration = { readonly ending: string; readonly sql: string };
 
 /**
- * The migrations that add, replace or drop a check, in their order. PostgreSQL reads all rows to validate a check, so this has a
- * migration of its own, in which reads and writes go on. A check that is replaced stays until the new one is valid.
+ * Returns the migrations that add, replace or drop a CHECK constraint, in order. PostgreSQL reads all rows to validate a
+ * constraint, so a migration of its own does this with a lock that allows reads and writes. A constraint that is replaced stays
+ * until the new one is valid.
  */
 export function migrationsOfCheck(
   check: ColumnCheck,
@@ -24,7 +25,7 @@ export function migrationsOfCheck(
   const name = nameOfCheck(check);
   const alter = (action: string) => `ALTER TABLE "${table}" ${action};\n`;
   if (condition === null) return [{ ending: '', sql: alter(`DROP CONSTRAINT "${name}"`) }];
-  // The table is empty until this migration ends.
+  // The migration creates the table, so there are no rows to validate.
   if (isTableNew) return [{ ending: '', sql: alter(`ADD CONSTRAINT "${name}" CHECK (${condition})`) }];
   const added = exists ? `${name}_next` : name;
   const migrations: CheckMigration[] = [

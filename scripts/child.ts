@@ -5,18 +5,23 @@ import { watchForShutdown } from '../src/shutdown.ts';
 const running = new Set<ChildProcess>();
 let isEnded = false;
 
-/** The user has stopped the run. */
+/** Thrown after the user has stopped the run. */
 export class Interruption extends Error {}
 
-/** Throws an `Interruption` once the run has been stopped: the output of a process that was stopped proves nothing. */
+/** Throws an `Interruption` if the run was stopped, because the output of a stopped process proves nothing. */
 function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 
-/** `printed` holds what was piped of the standard output and the standard error. */
+/**
+ * The result of a script. `printed` is what the script wrote to those of its standard output and standard error that are pipes.
+ */
 export type Ran = { readonly code: number | null; readonly printed: string };
 
-/** Runs a script to its end; see `startChild`. Throws if it takes longer than `limitMinutes`, and an `Interruption` if the run is stopped. */
+/**
+ * Runs a script with the current Node until it exits. Throws if the script takes longer than `limitMinutes`. Throws an
+ * `Interruption` if the run is stopped.
+ */
 export async function runChild(
   parameters: readonly string[],
   { limitMinutes, ...options }: SpawnOptions & { readonly limitMinutes?: number },
@@ -39,14 +44,14 @@ export async function runChild(
   }
 }
 
-/** Starts a script with the current Node, in a process group of its own. */
+/** Starts a script with the current Node in its own process group. */
 function startChild(parameters: readonly string[], options: SpawnOptions): ChildProcess {
   throwIfInterrupted();
   const child = spawn(process.execPath, parameters, { ...options, detached: true });
   running.add(child);
   child.once('exit', () => {
     running.delete(child);
-    // The child can leave processes behind, such as a server that npm no longer stops.
+    // The child can leave other processes of its group behind, such as a server.
     signalGroup(child, 'SIGKILL');
   });
   return child;
@@ -57,14 +62,14 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // No process of the group is left.
+    // ESRCH means that the group has no process any more.
     if (codeOf(error) !== 'ESRCH') throw error;
   }
 }
 
 /**
- * Runs a command that starts children, and exits with the code that it returns. If the command is asked to stop, so are the
- * children; the exit code is then 130.
+ * Runs a command that starts child processes, and sets the exit code to the result of `main`. If the command is asked to stop, it
+ * also stops its child processes, and the exit code is 130.
  */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   const stop = watchForShutdown();
@@ -78,12 +83,12 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
     );
     process.exitCode = stop.isRequested() ? 130 : 1;
   } finally {
-    // The listener for the parent's exit would keep this process running.
+    // The IPC channel to the parent process would keep this process running.
     process.channel?.unref();
   }
 }
 
-/** Stops all running processes and prevents new ones. SIGINT lets a check stop its own PostgreSQL first. */
+/** Stops all running processes and prevents new ones. Sends SIGINT, so that a check can first stop its own PostgreSQL. */
 function endAll(): void {
   isEnded = true;
   for (const child of running) signalGroup(child, 'SIGINT');

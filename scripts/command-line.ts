@@ -5,8 +5,8 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 type ValuesOf<O extends Options> = ReturnType<typeof readArguments<O>>;
 
 /**
- * Runs a command: prints the help for `--help`, and otherwise calls `main` with the values of the options. The exit code is what
- * `main` returns, 0 if it returns nothing, or 1 with the message of its error.
+ * Runs a command: prints the help for `--help`, and otherwise calls `main` with the values of the options. The exit code is the
+ * result of `main`, 0 if `main` returns nothing, or 1 if it throws; the error's message is then printed.
  */
 export async function runMain<const O extends Options>(
   options: O,
@@ -21,7 +21,7 @@ export async function runMain<const O extends Options>(
   }
 }
 
-/** Returns the exit code. The caller handles errors. */
+/** Runs a command as `runMain` does, but returns the exit code and does not catch errors. */
 export async function callMain<const O extends Options>(
   options: O,
   help: string,
@@ -35,7 +35,9 @@ export async function callMain<const O extends Options>(
   return typeof code === 'number' ? code : 0;
 }
 
-/** The values of the command's options. Throws an error that ends with the help if they are not valid. */
+/**
+ * Returns the values of the command's options. If the options are not valid, throws an error whose message ends with the help.
+ */
 export function readArguments<const O extends Options>(options: O, help: string, parameters = process.argv.slice(2)) {
   try {
     return parseArgs({ options, args: parameters }).values;
@@ -49,7 +51,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Rejects when this process is asked to stop, or when the `npm run` that started it is killed and closes the IPC channel. */
+/**
+ * Rejects when this process is asked to stop, or when the IPC channel closes because the `npm run` that started this process was
+ * killed.
+ */
 export function untilInterrupted(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {

@@ -1,4 +1,4 @@
-// Sends the server requests that are generated from the contract, for a given time. See --help.
+// Generates requests from the contract and sends them to the server for a given time. See --help.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../src/contract/document.ts';
@@ -25,7 +25,7 @@ uses the environment variables CHARTER_URL and CHARTER_KEY.
 
 type Options = Start & { readonly minutes: number; readonly names: readonly PropertyName[] };
 
-/** The runs of each property in a round, which has a new database and a new server. */
+/** The number of runs of each property in a round. Each round has a new database and a new server. */
 const RUNS = 150;
 
 const text = { type: 'string' } as const;
@@ -37,7 +37,7 @@ try {
   process.exitCode ??= 1;
   console.error(messageOf(error));
 }
-// The pattern makes this the end of a run of some test files, which need not produce every declared status.
+// With this pattern, the tear-down does not require that the run has produced every declared status.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 
@@ -64,7 +64,7 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   }
 }
 
-/** Throws for invalid options. */
+/** Returns the options with their defaults. Throws if an option is not valid. */
 function optionsOf(values: ReturnType<typeof readArguments<typeof OPTIONS>>): Options {
   const { minutes = '1', seed = String(Math.floor(Math.random() * 1_000_000_000)), property, path } = values;
   if (!(Number(minutes) > 0)) throw new Error('--minutes must be a number greater than 0.');

@@ -1,16 +1,18 @@
-// Plain JavaScript, because it must run on any version of Node.
+// This file is plain JavaScript, because it must run on any version of Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** Runs a command of package.json with its standard streams, passes signals on, and exits with its status when it has ended. */
+/**
+ * Runs a command of package.json with the standard streams of this process, passes signals on to it, and exits with its status.
+ */
 export function launch(node, parameters) {
   const child = spawn(node, parameters, {
-    // The IPC channel closes when this process dies, so that killing npm leaves no server running.
+    // The IPC channel closes when this process dies, so that no server keeps running after npm was killed.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  // A terminal also sends SIGINT to the child itself, which then gets it twice.
+  // A terminal also sends SIGINT to the child directly, which then gets the signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // When npm dies, this process gets another parent.
+  // This process gets another parent when npm dies.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
   child.on('error', (error) => {

@@ -1,4 +1,4 @@
-/** A statement that locks a table for as long as it has rows to read or to write. */
+/** A statement that locks a table while it reads or writes all rows. */
 type LongLock = {
   /** The first words of the statement. */
   readonly statement: string;
@@ -23,15 +23,15 @@ const REMEDIES = {
   rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
 } as const;
 
-/** Functions that a new column's default may call: they are evaluated once, not for each row. */
+/** Functions that the default of a new column may call, because PostgreSQL evaluates them once and not for each row. */
 const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
 
-/** The type in a cast, such as VARCHAR(43), is no call of a function. */
+/** The type in a cast, such as VARCHAR(43), which looks like a function call. */
 const CAST = /::\s*"?\w+"?\s*\([\d\s,]*\)/g;
 
 /**
- * The statements of a migration that hold a lock for longer, the larger the table is, while requests wait. Tables that
- * the migration itself creates are empty, so they do not count. `before`: the migrations before it.
+ * Returns the statements of a migration that make requests wait for a lock, for longer the larger the table is. Tables that the
+ * migration itself creates do not count, because they are empty. `before` is the SQL of all earlier migrations.
  */
 export function longLocksOf(sql: string, before = ''): LongLock[] {
   const statements = statementsOf(sql);
@@ -77,7 +77,7 @@ function remediesFor(statement: string, { created, before }: Known): (keyof type
   });
 }
 
-/** Whether a text column only gets a greater maximum length, for which PostgreSQL reads no row. */
+/** Whether a text column only gets a greater maximum length. PostgreSQL then reads no rows. */
 function widens(table: string, action: string, before: string): boolean {
   const [, column = '', after = ''] =
     /^ALTER (?:COLUMN )?(\S+) (?:SET DATA )?TYPE VARCHAR\((\d+)\)$/i.exec(action) ?? [];
@@ -88,7 +88,7 @@ function widens(table: string, action: string, before: string): boolean {
   return lengths.length > 0 && Number(after) >= (lengths.at(-1) ?? 0);
 }
 
-/** The statements on one line each, without comments, the content of strings and the bodies of functions. */
+/** Returns each statement on one line, without comments, the content of strings and the bodies of functions. */
 function statementsOf(sql: string): string[] {
   return sql
     .replace(/(\$\w*\$)[\s\S]*?\1|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>
@@ -99,7 +99,7 @@ function statementsOf(sql: string): string[] {
     .filter((each) => each !== '');
 }
 
-/** The parts of ALTER TABLE, which commas separate that are not in parentheses. */
+/** Returns the actions of an ALTER TABLE. They are separated by commas that are not in parentheses. */
 function actionsOf(statement: string): string[] {
   const actions = statement.replace(/^ALTER TABLE (IF EXISTS )?(ONLY )?\S+ /i, '');
   let depth = 0;

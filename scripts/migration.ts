@@ -1,5 +1,5 @@
-// Compares prisma/schema.prisma with the result of prisma/migrations on an empty database, in a temporary PostgreSQL.
-// Downloads nothing and touches no other database.
+// Compares prisma/schema.prisma with the tables that prisma/migrations create in an empty database of a temporary PostgreSQL.
+// Downloads nothing and changes no other database.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,10 @@ Edit prisma/schema.prisma first. Review the written files, and add by hand what 
 and trigram indexes). Never edit a migration that a database may have applied: write a new one.
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
-/** The migrations up to this one were written before the check of their locks, and are never edited. */
+/**
+ * The last migration that is not checked for long locks. It and earlier ones were written before this check, and migrations are
+ * never edited.
+ */
 const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
@@ -53,7 +56,7 @@ async function main({ check, name, 'check-of': place, condition }: Options): Pro
     return 1;
   }
   const migrations = await findChanges(columnCheck).catch((error: unknown) => {
-    // The engine's errors about the schema end with a stack trace of its own.
+    // Removes the stack trace at the end of the engine's errors about the schema.
     throw new Error(messageOf(error).replace(/\n +0: [\s\S]*$/, ''));
   });
   const [first] = migrations;
@@ -74,7 +77,7 @@ async function main({ check, name, 'check-of': place, condition }: Options): Pro
   return 0;
 }
 
-/** Returns `null` if no check is to be written. */
+/** Returns the CHECK constraint to write, or `null` if the options name none. */
 function parseCheck(name: string | undefined, place = '', condition: string | null = null): ColumnCheck | null {
   if (place === '' && condition === null) return null;
   const [, table, column] = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/.exec(place) ?? [];
@@ -91,7 +94,7 @@ function requireOneOption(check: boolean, name: string | undefined): void {
   }
 }
 
-/** Statements of the migrations that lock a table for long if it is large; empty if there are none. */
+/** Returns a text with the statements of the migrations that would lock a large table for long; empty if there are none. */
 async function describeLongLocks(): Promise<string> {
   const migrations = await readMigrations();
   const before = (name: string) => migrations.filter((each) => each.name < name).map(({ sql }) => sql);
@@ -103,9 +106,11 @@ async function describeLongLocks(): Promise<string> {
   return `Requests would wait while these statements lock a large table:\n\n${lines.join('\n')}`;
 }
 
-/** The migrations that are missing: none if the others agree with the schema, and no check is to be written. */
+/**
+ * Returns the missing migrations: those that make the tables agree with the schema, and those of the CHECK constraint, if any.
+ */
 async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMigration[]> {
-  // Takes a second or two. An interruption would leave PostgreSQL running.
+  // Ignores SIGINT for the one or two seconds that this takes, because an interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
   const postgres = await startTemporaryPostgres();
   try {
@@ -118,7 +123,10 @@ async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMig
   }
 }
 
-/** Adds the migrations of the check to the change of the schema. Tries all of them, so that a mistake in the condition is found. */
+/**
+ * Returns the migration for the change of the schema and those of the CHECK constraint. Executes all of them, to find mistakes in
+ * the condition.
+ */
 async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly CheckMigration[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-// Finds or installs the programs that are no packages of npm, from Debian packages only. Plain JavaScript, like run.mjs.
+// Finds the programs that are not npm packages, and installs them from Debian packages. This is plain JavaScript, like run.mjs.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -19,18 +19,20 @@ const FIXED = {
 export const BROWSER_REMEDY =
   'Install Chromium or Chrome (Debian: apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROMIUM_PATH to its program.';
 
-/** The path of the program, or null. If CHROMIUM_PATH is set, no other path is tried. */
+/** Returns the path of a browser, or `null`. If CHROMIUM_PATH is set, tries no other path. */
 export function findBrowser(env = process.env, platform = process.platform) {
   if (env.CHROMIUM_PATH) return isProgram(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : null;
   return findOnPath(BROWSERS, env) ?? (FIXED[platform] ?? []).find(isProgram) ?? null;
 }
 
-/** The path of the headless shell, or null: the part of Chromium that tests need, which starts several times as fast. */
+/**
+ * Returns the path of Chromium's headless shell, or `null`. The shell is all that tests need, and starts several times as fast.
+ */
 export function findHeadlessShell(env = process.env) {
   return env.CHROMIUM_PATH ? null : findOnPath([HEADLESS_SHELL], env);
 }
 
-/** Whether `installBrowser` works here, and CHROMIUM_PATH asks for no other browser. */
+/** Whether `installBrowser` can work here. False if CHROMIUM_PATH names a browser. */
 export function canInstallBrowser(env = process.env) {
   return !env.CHROMIUM_PATH && canInstallPackages(env);
 }
@@ -43,12 +45,12 @@ export function installBrowser(env = process.env) {
 
 const PROMETHEUS = join(dirname(fileURLToPath(import.meta.url)), '../node_modules/.cache/prometheus');
 
-/** The path of promtool, or null. */
+/** Returns the path of promtool, or `null`. */
 export function findPromtool() {
   return findOnPath(['promtool']) ?? findOnPath(['promtool'], { PATH: join(PROMETHEUS, 'usr/bin') });
 }
 
-/** Unpacks the package. An installation would start a Prometheus, which would keep running. */
+/** Unpacks promtool. Does not install its package, because that would start a Prometheus. */
 export function unpackPromtool() {
   if (!canInstallPackages() || findOnPath(['dpkg-deb']) === null) return null;
   unpackPackages(['prometheus'], { folder: PROMETHEUS, downloads: PROMETHEUS });
@@ -57,15 +59,15 @@ export function unpackPromtool() {
 
 // The programs that run the samples of the documentation.
 
-/** The Debian packages of each program that `npm test` runs: the commands of the guides. */
+/** The programs for `npm test`, which runs the commands in the guides. The values are Debian packages. */
 const SHORT = { curl: ['curl'] };
-/** `npm run soak` also runs the samples in every language. */
+/** The programs for `npm run soak`, which also runs the samples in all other languages. */
 const FULL = { ...SHORT, bash: ['bash'], python3: ['python3'], go: ['golang-go'], php: ['php-cli', 'php-curl'] };
 
 export const PROGRAMS_REMEDY =
   'Install them (Debian: apt-get install curl, and bash python3 golang-go php-cli php-curl for npm run soak).';
 
-/** The programs that are not in PATH. */
+/** Returns the names of the programs that are not in PATH. */
 export function missingPrograms({ isFull = false, env = process.env } = {}) {
   return Object.keys(isFull ? FULL : SHORT).filter((name) => findOnPath([name], env) === null);
 }
@@ -79,13 +81,13 @@ export function installPrograms(names, env = process.env) {
 
 // Debian packages.
 
-/** The path of the first of these programs in PATH, or null. */
+/** Returns the path of the first of these programs that is in PATH, or `null`. */
 export function findOnPath(names, { PATH = '' } = process.env) {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram) ?? null;
 }
 
-/** Whether `installPackages` works here: as root, with apt-get. */
+/** Whether `installPackages` can work here: this needs root and apt-get. */
 export function canInstallPackages(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== null;
 }
@@ -95,8 +97,8 @@ export function installPackages(packages, env = process.env) {
 }
 
 /**
- * Unpacks packages in a folder, without those that they depend on. Unlike an installation, this starts no service. Keeps the
- * downloaded packages in another folder, so that a second time needs no network.
+ * Unpacks packages into a folder, without their dependencies. Unlike an installation, this starts no service. The downloaded
+ * packages stay in the folder `downloads`, so that unpacking them again needs no network.
  */
 export function unpackPackages(packages, { folder, downloads, env = process.env }) {
   for (const each of [folder, downloads]) mkdirSync(each, { recursive: true });
@@ -114,7 +116,7 @@ export function unpackPackages(packages, { folder, downloads, env = process.env 
 function runAfterUpdate(parameters, { env, cwd }) {
   const apt = findOnPath(['apt-get'], env);
   const options = { encoding: 'utf8', cwd, env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
-  // One process at a time: apt-get fails while another one runs, such as that of another test.
+  // Runs one apt-get at a time, because apt-get fails while another one runs, for example for another test.
   const run = (...each) => spawnSync('flock', ['/etc', apt, ...each], options);
   const lists = run('update');
   return lists.status === 0 ? run(...parameters) : lists;

@@ -1,5 +1,5 @@
-// Runs every command of package.json. It first installs what is missing: Node 24, the dependencies and the generated
-// code. It is plain JavaScript, because it must run on any version of Node.
+// Runs every command of package.json. First installs what is missing: Node 24, the dependencies and the generated code. This is
+// plain JavaScript, because it must run on any version of Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,12 +23,12 @@ import { digest, isFresh } from './stamps.mjs';
 const NODE_VERSION = '24.21.0';
 const OLDEST_NODE = [24, 18];
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** It holds the process ID of the command that sets up this checkout. */
+/** The lock of the set-up. The file contains the process id of the command that sets up this checkout. */
 const LOCK = join(root, 'generated/.charter-set-up');
 
 /**
- * What each command runs, and whether it needs the generated code and the documentation first. Only commands with `lean` do
- * without the development dependencies: the server with what generates its code and documentation.
+ * What each command runs, and whether it needs the generated code (`generated`) and the documentation (`docs`) first. Commands
+ * with `lean` need no development dependencies other than those that generate the code and the documentation.
  */
 const COMMANDS = {
   start: { entry: 'src/main.ts', generated: true, docs: true, lean: true },
@@ -65,9 +65,9 @@ process.chdir(root);
 let hasLock = false;
 const node = findNode();
 installDependencies();
-// Caches what Node compiles, because many commands start the same tools again and again.
+// Caches compiled code, because many commands start the same tools repeatedly.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
-// A dry run writes nothing, so it bundles the contract elsewhere.
+// A dry run writes nothing here, and bundles the contract in another folder.
 if (command.generated && !rest.includes('--dry-run')) generate();
 if (command.docs) buildDocs();
 if (name === 'test' || name === 'soak') {
@@ -90,7 +90,7 @@ function findNode() {
   const folder = join(root, '.node', NODE_VERSION);
   const binary = join(folder, 'node_modules', packageName, 'bin', platform === 'win' ? 'node.exe' : 'node');
   if (isDone(() => existsSync(join(folder, 'complete')))) return binary;
-  // Installs the package of the binary. The package "node" needs an install script, which npm may refuse to run.
+  // Installs the package that contains the binary. The package "node" needs an install script, which npm may refuse to run.
   step(
     `Node ${NODE_VERSION} (this machine has ${process.versions.node}; Charter needs ${OLDEST_NODE.join('.')})`,
     () => {
@@ -108,9 +108,9 @@ function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const all = digest(['package.json', 'package-lock.json', '.npmrc']);
   const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
-  // All dependencies include those of a lean command.
+  // A full installation also has the dependencies of a lean command.
   if (isDone(() => readStamp() === all || (command.lean && readStamp() === `${all} lean`))) return;
-  // npm replaces packages in the folder, and another checkout may use the target of a link.
+  // npm replaces packages in the folder. If this is a link, another checkout may use its target.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
       'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would change.\n' +
@@ -122,7 +122,7 @@ function installDependencies() {
     isFirst ? 'Dependencies' : 'Dependencies that are still missing',
     () => {
       rmSync(stamp, { force: true });
-      // "npm ci" removes everything first, also beneath a server that is running. "npm install" adds what is missing.
+      // "npm ci" first removes everything, even while a server uses it. "npm install" only adds what is missing.
       const action = isFirst ? ['ci'] : ['install', '--no-save'];
       return npm([...action, isLean ? '--omit=dev' : '--include=dev', '--loglevel=error']);
     },
@@ -132,7 +132,7 @@ function installDependencies() {
 }
 
 function generate() {
-  // Tests check the committed files as they are, so for them only the uncommitted ones are generated.
+  // Tests check the committed files as they are, so only the uncommitted files are generated for tests.
   const isTest = name === 'test';
   if (isDone(() => isFresh('uncommitted') && (isTest || isFresh('committed')))) return;
   step(
@@ -151,10 +151,10 @@ function buildDocs() {
   );
 }
 
-/** Installs Chromium if the machine has none, and fails with a remedy if that is not possible. */
+/** Installs Chromium if the machine has no browser. If that is not possible, exits with the remedy. */
 function ensureBrowser() {
   if (isDone(() => findBrowser() !== null)) {
-    // Without the shell, the tests take longer and prove the same.
+    // Without the headless shell, the tests only take longer.
     if (findHeadlessShell() === null && canInstallBrowser()) installBrowser();
     return;
   }
@@ -163,7 +163,7 @@ function ensureBrowser() {
   if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${BROWSER_REMEDY}`);
 }
 
-/** Installs the programs that run the documentation's samples, and fails with a remedy if that is not possible. */
+/** Installs the programs that run the samples of the documentation. If that is not possible, exits with the remedy. */
 function ensureSamplePrograms() {
   const isFull = name === 'soak';
   if (isDone(() => missingPrograms({ isFull }).length === 0)) return;
@@ -175,14 +175,14 @@ function ensureSamplePrograms() {
 }
 
 /**
- * Whether nothing is left to do for a step of the set-up. Otherwise this process is the only one that sets up this checkout,
- * until it releases the lock: two commands that install at the same time would remove each other's files.
+ * Returns whether a step of the set-up is already done. If not, first takes the lock, because two commands that install at the
+ * same time would remove each other's files.
  */
 function isDone(check) {
   if (check()) return true;
   if (hasLock) return false;
   takeLock();
-  // The other command may have done it meanwhile.
+  // Another command may have done the step while this process waited for the lock.
   return check();
 }
 
@@ -199,7 +199,7 @@ function takeLock() {
       if (error.code !== 'EEXIST') throw error;
     }
     const owner = existsSync(LOCK) ? readFileSync(LOCK, 'utf8') : '';
-    // A command that was killed leaves its lock behind.
+    // A killed command leaves its lock behind.
     if (owner !== '' && !isSettingUp(Number(owner))) {
       removeLockOf(owner);
       continue;
@@ -212,7 +212,10 @@ function takeLock() {
   }
 }
 
-/** Another waiting command may have replaced the lock meanwhile: its own is put back. */
+/**
+ * Removes the lock of a killed command. The race: another waiting command may already have replaced the lock by its own lock,
+ * which is then put back.
+ */
 function removeLockOf(owner) {
   const moved = `${LOCK}-${process.pid}`;
   try {
@@ -230,7 +233,7 @@ function isSettingUp(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-  // The number may belong to another program meanwhile. A system without ps cannot tell.
+  // Another program may have got the process id since. Without ps, it counts as the same one.
   const { status, stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   return status !== 0 || stdout.includes('run.mjs');
 }
@@ -240,7 +243,7 @@ function releaseLock() {
   hasLock = false;
 }
 
-/** Runs and reports one step of the set-up. If it fails, prints its output and the remedy, and exits. */
+/** Runs one step of the set-up and reports it. If the step fails, prints its output and the remedy, and exits. */
 function step(title, work, remedy) {
   const startedAt = Date.now();
   if (process.stderr.isTTY) process.stderr.write(`  ${title} ...`);
@@ -255,7 +258,7 @@ function step(title, work, remedy) {
 }
 
 function npm(parameters) {
-  // npm sets npm_execpath for its scripts; without it, npm is looked up in PATH.
+  // npm sets npm_execpath for its scripts. Without the variable, npm is looked up in PATH.
   const script = process.env.npm_execpath;
   const options = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 };
   return script?.endsWith('.js')

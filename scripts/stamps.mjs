@@ -1,4 +1,5 @@
-// Records what the generated files were made from, so that nothing is generated twice. Plain JavaScript, like run.mjs.
+// Records the sources of the generated files in stamps, so that nothing is generated again without need. This is plain
+// JavaScript, like run.mjs.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Files that are generated together: the file of their stamp, their sources, and the files themselves. */
+/** The groups of files that are generated together: the file of the stamp, the sources, and the generated files. */
 const GROUPS = {
   committed: {
     stamp: 'generated/.charter-committed',
@@ -25,20 +26,20 @@ const GROUPS = {
   },
 };
 
-/** Whether the files are unchanged since they were generated from the present content of their sources. */
+/** Whether the generated files are unchanged, and the sources have not changed since. */
 export function isFresh(group) {
   const stamp = join(root, GROUPS[group].stamp);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));
 }
 
-/** Call it before the files are generated, and the function that it returns afterwards. */
+/** Call this before the files are generated. Returns a function that writes the stamp; call it when they are generated. */
 export function beginStamp(group) {
-  // Sources that change meanwhile make the files stale.
+  // Reads the sources now, so that a change during the generation makes the files stale.
   const sources = sourcesDigest(group);
   return () => writeFileSync(join(root, GROUPS[group].stamp), stampText(group, sources));
 }
 
-/** SHA-256 of the names and contents of files, in hexadecimal. A file that does not exist counts as empty. */
+/** Returns the SHA-256 of the names and contents of files, in hexadecimal. A missing file counts as empty. */
 export function digest(files) {
   const hash = createHash('sha256');
   for (const file of files) {
@@ -80,7 +81,7 @@ function docsSources() {
     'generated/openapi.d.ts',
     'generated/postman.json',
     'scripts/tool.ts',
-    // The published mock contains the server's own code.
+    // The published mock contains code of the server.
     ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mock', 'src'].flatMap(filesIn),
   ];
 }

@@ -7,12 +7,12 @@ import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 export type TemporaryPostgres = { readonly url: string; end(): Promise<void> };
 
 const IN_MEMORY = '/dev/shm';
-/** The space is several times what the databases of a run take. */
+/** The free space that the folder in memory must have: several times the size of the databases of a run. */
 const ROOM_BYTES = 4 * 1024 ** 3;
-/** The data is deleted at the end, so it need not survive a crash. */
+/** Settings that make PostgreSQL fast. The data is deleted at the end, so it need not survive a crash. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
 
-/** A PostgreSQL for tests, whose data is deleted when it ends. */
+/** Starts a PostgreSQL for tests. `end` stops it and deletes its data. */
 export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   const dataDir = await makeDataFolder();
   try {
@@ -30,14 +30,14 @@ export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   }
 }
 
-/** The folder is in memory if there is space, because a database is created several times as fast there. */
+/** Creates the data folder, in memory if there is enough space, because creating a database is several times as fast there. */
 async function makeDataFolder(): Promise<string> {
   const free = await statfs(IN_MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,
   );
   const folder = await mkdtemp(join(free >= ROOM_BYTES ? IN_MEMORY : tmpdir(), 'charter-data-'));
-  // As root, PostgreSQL runs as another user, who must be able to reach the folder.
+  // If this process runs as root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755);
   return folder;
 }

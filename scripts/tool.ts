@@ -8,7 +8,10 @@ const PACKAGES = { redocly: '@redocly/cli', prisma: 'prisma', tsc: 'typescript-n
 
 type Tool = keyof typeof PACKAGES;
 
-/** Runs a tool of node_modules with the same Node. Throws with its output and the remedy if it fails. */
+/**
+ * Runs a tool of node_modules with the same Node as this process. If the tool fails, throws an error with its output and the
+ * remedy.
+ */
 export async function runTool(
   tool: Tool,
   parameters: readonly string[],
@@ -19,7 +22,7 @@ export async function runTool(
   if (code !== 0) throw new Error(`${printed.trim()}\n${remedy}`);
 }
 
-/** Runs it and returns its output. `printed` holds both stdout and stderr. */
+/** Runs a tool and returns its exit code and output. `printed` contains both stdout and stderr. */
 export async function tryTool(
   tool: Tool,
   parameters: readonly string[],
@@ -33,7 +36,7 @@ export async function tryTool(
   });
   let printed = '';
   let stdout = '';
-  // Decodes characters that are split between two chunks.
+  // Decodes characters correctly that are split between two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
     stdout += chunk;
@@ -45,9 +48,9 @@ export async function tryTool(
   return { code, printed, stdout };
 }
 
-/** Runs npm without requests to a registry, and resolves to what it prints. */
+/** Runs npm without requests to a registry, and returns what it prints to standard output. */
 export async function runNpm(parameters: readonly string[], folder: string): Promise<string> {
-  // npm sets npm_execpath for its scripts; without it, npm is looked up in PATH.
+  // npm sets npm_execpath for its scripts. Without the variable, npm is looked up in PATH.
   const script = process.env['npm_execpath'];
   const [command, first] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
   const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const EVERY_MS = 100;
 
 /**
- * Calls `react` after each change below the folder, one call at a time. `atOnce`: calls it first, for the present content; a
- * change during this call is not missed. Resolves to a function that stops watching.
+ * Calls `react` after each change below the folder, one call at a time. With `atOnce`, also calls it at the start; a change
+ * during that call is not missed. Returns a function that stops watching.
  */
 export async function onChange(
   folder: string,
@@ -23,7 +23,7 @@ export async function onChange(
     await react();
   };
   const again = (): void => {
-    // An error is ignored until the next poll: an editor may be replacing a file.
+    // Ignores an error until the next poll, because an editor may be replacing a file.
     if (!isEnded) setTimeout(() => look().then(again, again), EVERY_MS).unref();
   };
   again();
@@ -32,7 +32,10 @@ export async function onChange(
   };
 }
 
-/** Repeats the work only if a file below the folder that `isWatched` accepts has changed since the work last succeeded. */
+/**
+ * Returns a function that calls `work` only if a file below the folder that `isWatched` accepts has changed since the last
+ * success. Otherwise it returns the last result.
+ */
 export function repeatWhenChanged<T>(
   folder: string,
   isWatched: (file: string) => boolean,
@@ -46,7 +49,7 @@ export function repeatWhenChanged<T>(
   };
 }
 
-/** A text that changes with every file below the folder that `isWatched` accepts. */
+/** Returns a text that changes with every file below the folder that `isWatched` accepts. */
 async function fingerprintOf(folder: string, isWatched: (file: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries

@@ -2,7 +2,7 @@ import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'nod
 import { join, relative } from 'node:path';
 import { root, runNpm, runTool } from '../tool.ts';
 
-/** Writes exactly the files of the package `charter-client` into the folder. */
+/** Writes the files of the package `charter-client` into the folder. */
 export async function buildPackage(folder: string): Promise<void> {
   const manifest = await readManifest();
   const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
@@ -16,7 +16,7 @@ export async function buildPackage(folder: string): Promise<void> {
 }
 
 async function compile(folder: string): Promise<void> {
-  // The command needs the types of Node, which the client must not use.
+  // The import command needs the types of Node, but the client must not use them, so each is compiled with its own configuration.
   for (const project of ['src/client', 'src/client/import']) {
     const parameters = ['--project', join(root, project), '--outDir', folder];
     await runTool('tsc', parameters, `The client does not compile. Fix the errors above, in ${project}/.`);
@@ -25,10 +25,10 @@ async function compile(folder: string): Promise<void> {
   await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
 }
 
-/** The part of csv-parse that `charter-import` loads, a seventh of the package. */
+/** The files of csv-parse that `charter-import` loads, a seventh of the package. */
 const LOADED = ['LICENSE', 'lib/index.js', 'lib/api', 'lib/utils'];
 
-/** Copies csv-parse into the package, because programs that never import a file should not have to install all of it. */
+/** Copies csv-parse into the package, so that programs that never import a file do not have to install all of csv-parse. */
 async function bundleParser(folder: string): Promise<void> {
   const path = 'node_modules/csv-parse';
   const [from, to] = [join(root, path), join(folder, path)];
@@ -38,7 +38,7 @@ async function bundleParser(folder: string): Promise<void> {
   await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The compiler rewrites the extensions of imports in JavaScript, but not in declarations. */
+/** Rewrites the extensions of imports in a declaration file. The compiler does this only in JavaScript files. */
 async function rewriteImports(file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   const rewritten = text
@@ -52,7 +52,7 @@ async function readManifest() {
   const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {
     name: 'charter-client',
-    // The version of the contract that its types come from.
+    // The version of the contract that the client's types are generated from.
     version: contract.info.version,
     description: "A typed client of Charter's API",
     license: ours.license,
@@ -71,8 +71,8 @@ async function readManifest() {
 }
 
 /**
- * Builds a package in generated/<name>, packs it as generated/charter-<name>-<version>.tgz, and removes those of before. Returns
- * the path of the tarball and its size, as text.
+ * Builds a package in generated/<name> and packs it as generated/charter-<name>-<version>.tgz. Removes earlier packages of this
+ * name first. Returns a text with the path of the tarball and its size.
  */
 export async function packIntoGenerated(name: string, build: (folder: string) => Promise<void>): Promise<string> {
   const generated = join(root, 'generated');
@@ -84,7 +84,7 @@ export async function packIntoGenerated(name: string, build: (folder: string) =>
   return `${relative(root, tarball)}: ${((await stat(tarball)).size / 1024).toFixed(1)} KiB`;
 }
 
-/** Packs the package in `folder` with npm, offline. Returns the path of the tarball in `destination`. */
+/** Packs the package in `folder` with npm, without network access. Returns the path of the tarball in `destination`. */
 export async function pack(folder: string, destination: string): Promise<string> {
   const [{ filename }] = JSON.parse(
     await runNpm(['pack', '--json', '--ignore-scripts', '--pack-destination', destination], folder),

@@ -1,4 +1,4 @@
-// Packs the client for integrators: builds generated/client/ and packs it as generated/charter-client-<version>.tgz.
+// Builds the client for integrators in generated/client/ and packs it as generated/charter-client-<version>.tgz.
 import { runMain } from '../command-line.ts';
 import { buildPackage, packIntoGenerated } from './build-package.ts';
 

@@ -1,5 +1,5 @@
-// Compares two versions of the contract and lists every change. A change without a rule is breaking. If no change is found
-// and yet the documents differ, they are only written differently.
+// Compares two versions of the contract and lists every change. A change without a rule counts as breaking. If the documents
+// differ but no change is found, they have the same meaning and are only written differently.
 import { type Json, METHODS } from '../../src/contract/document.ts';
 import {
   compareOperation,
@@ -27,7 +27,7 @@ import { hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
 const DOCUMENT: FieldRules = {
   'words changed': 'tags externalDocs',
-  // `security` is compared for each operation.
+  // The default `security` is compared with each operation that uses it.
   elsewhere: 'openapi info servers paths webhooks components security',
 };
 const INFO: FieldRules = {
@@ -59,7 +59,7 @@ export function compareDocuments(before: Json, after: Json): Change[] {
   return findings.changes();
 }
 
-/** The document without its version number, which every release changes. */
+/** Returns the document without its version number, which every release changes. */
 function withoutNumber(document: Json): Json {
   const { version: _, ...info } = objectOf(document['info']);
   return { ...document, info };
@@ -123,8 +123,8 @@ function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths'
   }
 }
 
-// The named components. Their names are names of types in clients. Their contents are compared here only if no
-// operation uses them.
+// Compares the named components. Their names count, because clients have types with these names. Their contents are compared here
+// only if no operation uses them.
 
 const SECURITY_SCHEME: FieldRules = {
   'words changed': 'description bearerFormat',
@@ -144,7 +144,7 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
     compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
-/** Examples are identified by their names where they are used, not by these names. */
+/** The sections whose names clients do not see. Where an example is used, it has another name, which identifies it. */
 const NAMELESS = ['examples'];
 
 function compareComponents(comparison: Comparison, pair: Pair<Json>): void {

@@ -1,4 +1,4 @@
-// Compares two operations: their security, their parameters, their bodies and their responses.
+// Compares two operations: security, parameters, bodies and responses.
 import { isObject, type Json } from '../../src/contract/document.ts';
 import { compareSchema } from './compare-schema.ts';
 import {
@@ -17,10 +17,10 @@ import {
 import { canonical, hasOwn, listOf, namesOf, objectOf } from './json.ts';
 import type { Direction, RuleName } from './rules.ts';
 
-/** An operation, with the parameters of its path and the document's default security. */
+/** An operation. `parameters` starts with those of the path; `security` is the document's if the operation has none. */
 type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
-/** The directions of its request and its response. For a webhook they are reversed: the client responds. */
+/** The directions of the request and the response. They are reversed for a webhook, whose response the client sends. */
 export type Travel = { readonly sent: Direction; readonly returned: Direction };
 
 const OPERATION: FieldRules = {
@@ -76,7 +76,7 @@ function compareOperationId({ report }: Comparison, { spot, direction, ...pair }
   report(before === undefined ? 'operationId added' : 'operationId changed', spot, direction, { before, after });
 }
 
-/** One of the alternatives: the schemes that are required together, and their permissions. */
+/** One way to be authorized: the security schemes that are required together, and the permissions that they need. */
 type Way = { readonly schemes: string; readonly permissions: string };
 
 function compareSecurity({ report }: Comparison, { spot, direction, before, after }: Pair<unknown>): void {
@@ -101,7 +101,7 @@ function compareSecurity({ report }: Comparison, { spot, direction, before, afte
     report('security way added', spot, direction, { name: way.schemes });
 }
 
-/** The requirements in a list are alternatives (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. */
+/** Returns the alternatives of a list of security requirements (OpenAPI 3.1 section 4.8.30). An empty list requires nothing. */
 function waysOf(security: unknown): readonly Way[] {
   const requirements = listOf(security).map(objectOf);
   return (requirements.length === 0 ? [{}] : requirements).map((requirement) => {
@@ -128,7 +128,7 @@ const PARAMETER: FieldRules = {
 type Parameter = { readonly written: unknown; readonly node: Json };
 type Parameters = ReadonlyMap<string, Parameter>;
 
-/** Parameters match by location and name. If only the name matches, the parameter has moved. */
+/** Compares parameters that have the same location and name. If only the name is the same, the parameter has moved. */
 function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]>): void {
   const { report } = comparison;
   const olds = parametersOf(pair.before, comparison.before);
@@ -148,7 +148,7 @@ function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]
   }
 }
 
-/** A parameter, or a header of a response. */
+/** Compares a parameter or a header of a response. */
 export function compareParameter(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
   const { spot, direction } = pair;
@@ -162,7 +162,10 @@ export function compareParameter(comparison: Comparison, written: Pair<unknown>)
   compareHeldSchema(comparison, pair);
 }
 
-/** A later parameter overrides an earlier one: the operation's that of the path (OpenAPI 3.1 section 4.8.10). */
+/**
+ * Returns the parameters by location and name. A later one overrides an earlier one, so that the operation's parameters override
+ * those of the path (OpenAPI 3.1 section 4.8.10).
+ */
 function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   return new Map(
     list.map((written) => {
@@ -172,13 +175,13 @@ function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   );
 }
 
-/** The parameter of that name that only the other document has. */
+/** Returns the parameter with the same name and another location that only the other document has, or `null`. */
 function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
   const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
   return found?.[1] ?? null;
 }
 
-/** Fills in OpenAPI's defaults, so that writing a default down is no change. */
+/** Adds OpenAPI's default values, so that a default that is now written out is not a change. */
 function withDefaults(parameter: Json, place: unknown): Json {
   const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
@@ -203,7 +206,9 @@ export function compareResponse(comparison: Comparison, written: Pair<unknown>):
   compareContent(comparison, pair);
 }
 
-/** Clients that send If-None-Match expect a 304, and every client must handle unknown errors. */
+/**
+ * Returns the rule for a new status. Clients that send If-None-Match expect a 304, and all clients must handle unknown errors.
+ */
 function newStatusRule(status: string): RuleName {
   return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
 }
@@ -223,8 +228,8 @@ function compareHeaders(comparison: Comparison, { spot, direction, before, after
 }
 
 /**
- * A header that lists the media types of requests: a longer list accepts more, which the contract announces, and a shorter
- * one refuses what was accepted.
+ * Compares a header that lists the media types of requests. A longer list is additive, as the contract announces, and a shorter
+ * list is breaking, because the server then refuses requests that it accepted.
  */
 function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
@@ -250,7 +255,9 @@ const MEDIA_TYPE: FieldRules = {
 };
 const EXAMPLE: FieldRules = { 'words changed': 'summary description value externalValue' };
 
-/** Compares the `content` of a body by media type. Places do not name application/json, the only one of this API. */
+/**
+ * Compares the `content` of a body by media type. The reported places do not name application/json, this API's usual media type.
+ */
 function compareContent(comparison: Comparison, holder: Pair<Json>): void {
   const content = inside(holder, 'content');
   const { spot, direction, before, after } = content;
@@ -262,7 +269,7 @@ function compareContent(comparison: Comparison, holder: Pair<Json>): void {
   }
 }
 
-/** Compares the `schema` members; a missing one allows everything. */
+/** Compares the `schema` members. A missing schema allows everything. */
 function compareHeldSchema(comparison: Comparison, { before, after, ...rest }: Pair<Json>): void {
   compareSchema(comparison, { ...rest, before: before['schema'] ?? true, after: after['schema'] ?? true });
 }

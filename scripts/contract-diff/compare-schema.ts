@@ -19,7 +19,10 @@ import { fieldOf, isRemark, KEYWORDS, REMARKS, type Shape, shapesOf, TYPES } fro
 type Schemas = Pair<unknown>;
 type Shapes = Pair<Shape>;
 
-/** `within` holds the pairs that are being compared, so that recursion ends for a schema that contains itself. */
+/**
+ * Compares two schemas. `within` has the pairs of schemas that are already being compared, so that the recursion ends for a
+ * schema that contains itself.
+ */
 export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
   const itself = `${schemas.direction} ${canonical(schemas.before)} ${canonical(schemas.after)}`;
   if (within.includes(itself) || comparison.same.has(itself)) return;
@@ -81,7 +84,10 @@ function typeWords(shapes: readonly Shape[]): string {
   return names.length === 0 ? 'nothing' : names.join(' or ');
 }
 
-/** Matches alternatives of one type: equal ones, then those of one name, then the rest in order if their numbers agree. */
+/**
+ * Matches alternatives of one type: first those that are equal, then those with the same name, then the others in order, if both
+ * sides have the same number of them.
+ */
 function matchShapes(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
   let [removed, added] = [before, after];
@@ -119,12 +125,13 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
   }
 }
 
-/** Marks the changes of a batch. */
+/** The extension that marks the items of a batch. Each item counts as a request. */
 const COUNTED = 'x-counts-as-requests';
 
 /**
- * A change of a batch is validated by the operation that it stands for, which is compared itself, so the batch may describe it
- * more exactly. A batch is refused only for a change without the structure.
+ * Compares the schemas for the items of a batch. Only differences in their structure count, because the server validates each
+ * item as the operation that the item stands for, which is compared on its own. All other differences are changes of the
+ * description.
  */
 function compareCounted(comparison: Comparison, pair: Schemas, within: readonly string[]): void {
   const [before, after] = [structureOf(pair.before, comparison.before), structureOf(pair.after, comparison.after)];
@@ -137,7 +144,7 @@ function compareCounted(comparison: Comparison, pair: Schemas, within: readonly 
   if (hasChanged) comparison.report('changes described', pair.spot, pair.direction);
 }
 
-/** The members of all alternatives, with their types, and with their values where they are listed. */
+/** Returns a schema with the members of all alternatives, their types, and their values if these are enumerated. */
 function structureOf(schema: unknown, resolve: Resolve): Json {
   const { node } = resolve(schema);
   const alternatives = hasOwn(node, 'oneOf') ? listOf(node['oneOf']).map((each) => resolve(each).node) : [node];
@@ -170,12 +177,12 @@ function compareValues({ report }: Comparison, { spot, direction, ...shapes }: S
   if (gained.length > 0) report(rule, spot, direction, { after: list(gained) });
 }
 
-/** Clients of the old document know that more values may follow. */
+/** Whether the schema announces more values to its clients (`x-extensible`). */
 function isExtensible(schema: Json): boolean {
   return schema['x-extensible'] === true;
 }
 
-/** An array of such values gets longer with their number. */
+/** Whether the items of the array are values to which more may be added. The array then gets longer with each added value. */
 function hasExtensibleItems({ before }: Comparison, { before: { keywords } }: Shapes): boolean {
   return isExtensible(before(keywords['items']).node);
 }
@@ -195,7 +202,7 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
         : rule;
     }
     case 'at least': {
-      // Lengths and counts are 0 or more.
+      // The minimum of a length or a count is 0.
       const least = name.includes('imum') ? -Infinity : 0;
       return boundRule(asNumber(before, least), asNumber(after, least));
     }
@@ -222,7 +229,7 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
     case 'unknown':
       return 'unknown changed';
     default:
-      return null; // compared by their parts
+      return null; // compareShapes and compareObjects compare these keywords
   }
 }
 
@@ -258,7 +265,10 @@ function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly
   else compareSchema(comparison, { direction, spot: atField(spot, '*'), before: was, after: is }, within);
 }
 
-/** Whether an enumeration gains values, such as types of events, for which clients ignore the whole object. */
+/**
+ * Whether an extensible enumeration gains values, such as types of events. Clients ignore the whole object if they do not know
+ * its value.
+ */
 function gainsKinds(comparison: Comparison, before: Json, after: Json): boolean {
   return Object.keys(objectOf(before['properties'])).some((name) => {
     const present = shapesOf(fieldOf(after, name), comparison.after).flatMap(({ values }) => values ?? []);
@@ -285,7 +295,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // The field was an additional one before, and could hold what those may hold.
+    // Before, the field was an additional field, so this compares its schema with that of additional fields.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)
@@ -294,12 +304,12 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
   }
 }
 
-/** Whether the second pattern is the first one, spelled without escapes that not every language has. */
+/** Whether the second pattern is the first one, written without escapes that some languages do not have. */
 function isRespelled(before: unknown, after: unknown): boolean {
   return typeof before === 'string' && spellOut(before) === after;
 }
 
-/** In ECMA 262, `\d` is `[0-9]`, and `\x21` is "!". */
+/** Replaces the escapes `\d` and `\xNN` by what they mean in ECMA-262, such as `[0-9]` and "!". */
 function spellOut(pattern: string): string {
   return pattern
     .replaceAll(String.raw`\d`, '[0-9]')

@@ -7,9 +7,9 @@ export type Comparison = {
   readonly before: Resolve;
   readonly after: Resolve;
   readonly report: Report;
-  /** The components that were compared. */
+  /** The names of the components that were compared. */
   readonly compared: Set<string>;
-  /** Pairs of schemas, with their direction, that are known to be the same. Most pairs occur many times. */
+  /** Pairs of schemas, with their direction, that were compared and have no differences. Most pairs occur many times. */
   readonly same: Set<string>;
 };
 
@@ -23,13 +23,16 @@ export function newComparison(before: Json, after: Json, findings: { readonly re
   };
 }
 
-/** The old and the new value at a spot, and the direction in which they are sent. */
+/** The old and the new value, their place in the documents, and the direction in which the values are sent. */
 export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };
 
-/** The names of fields, separated by blanks, by their rule. Those of `elsewhere` are compared elsewhere, all others are unknown. */
+/**
+ * The names of fields, separated by spaces, for each rule. The fields under `elsewhere` are compared by other functions, and all
+ * fields without a rule are unknown.
+ */
 export type FieldRules = Readonly<Partial<Record<RuleName | 'elsewhere', string>>>;
 
-/** The pair of the objects that both have under the name. */
+/** Returns the pair of the objects that both values have under this name. A missing object counts as empty. */
 export function inside<T extends Json>({ before, after, ...rest }: Pair<T>, name: string): Pair<Json> {
   return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
 }
@@ -40,7 +43,7 @@ export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<J
   return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
 }
 
-/** If both are the same component, its changes are changes of that component. */
+/** Returns the component as the spot if both values refer to the same component, otherwise the given spot. */
 export function spotOfBoth(
   { compared }: Comparison,
   spot: Spot,
@@ -62,7 +65,7 @@ export function compareFields({ report }: Comparison, pair: Pair<Json>, rules: F
 }
 
 function ruleOf(field: string, rules: FieldRules): RuleName | 'elsewhere' {
-  // The keys of the object are those of its type.
+  // The object has no other keys than those of its type.
   const entries = Object.entries(rules) as [RuleName | 'elsewhere', string][];
   const [rule] = entries.find(([, names]) => names.split(' ').includes(field)) ?? [];
   return rule ?? (field.startsWith('x-') ? 'words changed' : 'unknown changed');
@@ -79,19 +82,19 @@ export function compareRequirement({ report }: Comparison, { spot, direction, be
   if (was !== is) report(is ? 'requirement narrowed' : 'requirement widened', spot, direction);
 }
 
-// Collects the changes that a comparison finds. A change of a component is one change, however many operations use it.
+// Collects the changes that a comparison finds. A change of a component counts once, however many operations use the component.
 
 export type Change = {
   readonly rule: RuleName;
   readonly direction: Direction;
   readonly verdict: Verdict;
   readonly place: string;
-  /** `place` without the list of operations that use the component. */
+  /** The place without the operations that use the component. */
   readonly shortPlace: string;
   readonly words: string;
-  /** Why it is breaking; otherwise empty. */
+  /** Why the change is breaking; empty if it is not. */
   readonly why: string;
-  /** The change removes something that should have been published as deprecated before. */
+  /** Whether the change removes something that was not published as deprecated before, but should have been. */
   readonly lacksDeprecation: boolean;
 };
 
@@ -99,7 +102,7 @@ type Details = {
   readonly name?: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** What is removed was deprecated in the old document. */
+  /** Whether the removed thing was deprecated in the old document. */
   readonly wasDeprecated?: boolean;
 };
 export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
@@ -133,7 +136,10 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
   };
 }
 
-/** The place of the change or, for a component in several places, the component and the first few of its users. */
+/**
+ * Returns the place of the change. If a component is used in several places, that is the component, and the first few of these
+ * places.
+ */
 function placeOf(within: Place, places: readonly Place[]): Pick<Change, 'place' | 'shortPlace'> {
   const whole = [...new Set(places.map(wordsOf))];
   if (whole.length === 1) return { place: whole.join(), shortPlace: whole.join() };
@@ -163,7 +169,7 @@ type Place = {
   readonly field: string;
 };
 
-/** A place, given from its operation and from the nearest named component. */
+/** A place as seen from its operation (`at`) and from the nearest named component (`within`). */
 type Spot = { readonly at: Place; readonly within: Place };
 
 export function spotOf(root: string): Spot {
@@ -183,12 +189,12 @@ export function atItems(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field}[]` }));
 }
 
-/** The names of an object's fields, rather than their values. */
+/** Returns the spot of the names of an object's fields, as opposed to their values. */
 export function atNames(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
 }
 
-/** The spot is a whole component, which other operations may use too. */
+/** Returns the spot of a whole component, which other operations may use too. */
 function inComponent(spot: Spot, component: string): Spot {
   return { at: spot.at, within: spotOf(component).within };
 }
@@ -197,7 +203,7 @@ function wordsOf({ root, parts, field }: Place): string {
   return [root, ...parts, ...(field === '' ? [] : [`field ${field}`])].join(', ');
 }
 
-/** The part of an operation that uses it: "GET /api/key, response 200". */
+/** Returns the part of the operation that contains the place: "GET /api/key, response 200". */
 function userOf({ root, parts }: Place): string {
   return [root, ...parts.slice(0, 1)].join(', ');
 }
@@ -206,11 +212,11 @@ function both({ at, within }: Spot, change: (place: Place) => Place): Spot {
   return { at: change(at), within: change(within) };
 }
 
-/** An object of the document and, where a reference led to it, the name of that component: "schema ParentProgram". */
+/** An object of the document, and the component that a `$ref` led to, such as "schema ParentProgram"; `null` without a `$ref`. */
 type Resolved = { readonly node: Json; readonly component: string | null };
 export type Resolve = (value: unknown) => Resolved;
 
-/** The sections of `components`, and the word for one component of each. */
+/** The sections of `components`, with the word for one component of the section. */
 export const SECTIONS: Readonly<Record<string, string>> = {
   schemas: 'schema',
   responses: 'response',

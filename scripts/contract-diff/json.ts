@@ -1,12 +1,12 @@
-// JSON values, and what two of them have in common.
+// Functions for JSON values and their comparison.
 import { isObject, type Json } from '../../src/contract/document.ts';
 
-/** The value, if it is an object; otherwise an empty object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-/** The value, if it is an array; otherwise an empty one. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -15,17 +15,17 @@ export function hasOwn(object: Json, name: string): boolean {
   return Object.hasOwn(object, name);
 }
 
-/** An own member: a field named "constructor" is not found on every object. */
+/** Returns an own member. Inherited members do not count, because every object inherits "constructor". */
 export function member(object: Json, name: string): unknown {
   return hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The names in any of the objects, each once, sorted: the order in which they are written has no meaning. */
+/** Returns the names that at least one of the objects has, sorted, because the order of members has no meaning. */
 export function namesOf(...objects: readonly Json[]): string[] {
   return [...new Set(objects.flatMap((object) => Object.keys(object)))].sort();
 }
 
-/** A text that is the same for equal values, whatever the order of their keys. Values must not change between calls. */
+/** Returns a text that is the same for equal values, in whatever order their keys are. Values must not change between calls. */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   const known = CANONICAL.get(value);

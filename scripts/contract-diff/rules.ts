@@ -1,13 +1,14 @@
-// One table: whether each kind of change breaks clients that were built on the last version.
+// The table of all kinds of changes: whether each breaks clients that were built for the last version.
 //
 // The version of a release depends on these verdicts, and no tool was found to be strict enough. Redocly's `diff` (2.77,
-// experimental) rates a removed security requirement, a changed default, a removed example and a renamed component as a
-// patch. api-smart-diff 1.0 calls removed security "non-breaking". openapi-diff does not read OpenAPI 3.1.
+// experimental) rates a removed security requirement, a changed default, a removed example and a renamed component as a patch.
+// api-smart-diff 1.0 calls removed security "non-breaking". openapi-diff does not read OpenAPI 3.1.
 //
-// Requests may only become wider and responses only narrower, so the same change of a schema has one verdict for each
-// direction. The request that delivers a webhook counts as a response, and the receiver's response as a request. The
-// contract announces three exceptions: responses may get new fields, operations new errors (4xx, 5xx), and enumerations
-// that are marked with `x-extensible` new values, with other contents of the same object: `data` of a new type of event.
+// Requests may only become wider and responses only narrower, so a change of a schema has one verdict for each direction. The
+// request that delivers a webhook counts as a response, and the receiver's response as a request. The contract announces three
+// exceptions: responses may get new fields; operations may get new errors (4xx, 5xx); and enumerations that are marked with
+// `x-extensible` may get new values, which may come with other contents of the same object, such as `data` of a new type of
+// event.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
@@ -15,7 +16,7 @@ type Judgement = { readonly verdict: Verdict; readonly why: string };
 export type Rule = Readonly<Record<Direction, Judgement>> & {
   /** A template with {name}, {before} and {after}. */
   readonly says: string;
-  /** The change removes something that must have been published as `deprecated` before. */
+  /** Whether the change removes something that must have been published as `deprecated` before. */
   readonly needsDeprecation: boolean;
 };
 

@@ -1,24 +1,27 @@
-// The normal form of a schema: what it allows of each JSON type. `type: [string, 'null']`, `anyOf` of the two, and a
-// reference to either have the same normal form, so that writing a schema differently is no change.
+// The normal form of a schema: what the schema allows of each JSON type. `type: [string, 'null']`, an `anyOf` of these two types,
+// and a reference to a schema with either have the same normal form, so that another way of writing a schema is not a change.
 import { isObject, type Json } from '../../src/contract/document.ts';
 import type { Resolve } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
-/** Numbers are split into integers and fractions, so that "number" is "integer" and more. */
+/**
+ * The JSON types. Numbers are split into integers and fractions, because "number" allows everything that "integer" allows, and
+ * more.
+ */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
 type Type = (typeof TYPES)[number];
 
 /** What a schema allows of one type. Several shapes of one type are alternatives (`anyOf`, `oneOf`). */
 export type Shape = {
   readonly type: Type;
-  /** The component, if the shape is exactly that component. */
+  /** The name of the component if the shape is exactly that component, otherwise `null`. */
   readonly component: string | null;
-  /** The allowed values; null without `enum` and `const`. */
+  /** The allowed values; `null` if there is neither `enum` nor `const`. */
   readonly values: readonly unknown[] | null;
   readonly keywords: Json;
 };
 
-/** How a change of a keyword is judged, and the types that it applies to. Unlisted keywords apply to all types. */
+/** How a change of each keyword is judged, and the types that the keyword applies to. Other keywords apply to all types. */
 export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly types: readonly Type[] }>> = {
   minLength: { kind: 'at least', types: ['string'] },
   maxLength: { kind: 'at most', types: ['string'] },
@@ -52,12 +55,12 @@ type Kind =
   | ('at least' | 'at most' | 'form' | 'flag' | 'schema' | 'fields')
   | ('default' | 'deprecation' | 'access' | 'extension' | 'counting' | 'unknown');
 
-/** Keywords that constrain nothing. The other keywords that begin with "x-" constrain nothing either. */
+/** Keywords that do not constrain values. Nor do keywords that begin with "x-", unless KEYWORDS lists them. */
 export const REMARKS = 'title description examples example externalDocs discriminator $comment'.split(' ');
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
-/** A missing schema and `true` allow everything; `false` allows nothing. */
+/** Returns the shapes of a schema. A missing schema and `true` allow everything; `false` allows nothing. */
 export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly string[] = []): readonly Shape[] {
   if (schema === false) return [];
   const node = objectOf(schema);
@@ -73,8 +76,8 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
     ...(hasOwn(node, 'anyOf') ? [listOf(node['anyOf']).flatMap(expand)] : []),
     ...(hasOwn(node, 'oneOf') ? [oneOf.flat()] : []),
   ];
-  // `oneOf` refuses values that two alternatives allow, so a wider alternative can allow less. If alternatives overlap, the
-  // whole `oneOf` is compared as one keyword.
+  // `oneOf` refuses values that two alternatives allow, so a wider alternative can allow less. If alternatives overlap, the whole
+  // `oneOf` is compared as if it were one keyword.
   const own = areDisjoint(oneOf) ? ownShapes(node) : ownShapes({ ...node, 'oneOf that overlap': node['oneOf'] });
   return parts.reduce((shapes, part) => shapes.flatMap((shape) => part.flatMap((other) => meet(shape, other))), own);
 }
@@ -142,7 +145,7 @@ function typeOf(value: unknown): Type {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** The shape of what both allow; empty if their types or values have nothing in common. */
+/** Returns the shape of what both shapes allow; empty if their types differ or no value is in both. */
 function meet(one: Shape, other: Shape): readonly Shape[] {
   if (one.type !== other.type) return [];
   const values = common(one.values, other.values);
@@ -167,7 +170,10 @@ function meetKeyword(name: string, one: Json, other: Json): unknown {
   return isSame(left, right) ? left : { both: [left, right] };
 }
 
-/** `additionalProperties` applies to the fields that its own side does not name, including those that the other side names. */
+/**
+ * Combines the schemas for fields. Each `additionalProperties` applies to the fields that its own side does not name, even if the
+ * other side names them.
+ */
 function meetFields(one: Json, other: Json): Json {
   const named = namesOf(objectOf(one['properties']), objectOf(other['properties']));
   const fields = {
@@ -178,13 +184,13 @@ function meetFields(one: Json, other: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasOwn(one, name) || hasOwn(other, name)));
 }
 
-/** The schema for a field of that name. */
+/** Returns the schema for a field of that name. */
 export function fieldOf(keywords: Json, name: string): unknown {
   const named = objectOf(keywords['properties']);
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
 }
 
-/** Whether no value matches two alternatives: they differ in type, or in the values of a field that both require. */
+/** Whether no value matches two alternatives, because these differ in type, or in the values of a field that both require. */
 function areDisjoint(alternatives: readonly (readonly Shape[])[]): boolean {
   return alternatives.every((shapes, i) =>
     alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isDisjoint(one, other)))),

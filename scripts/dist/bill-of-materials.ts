@@ -5,8 +5,8 @@ import { packageOf, readManifest } from './traced.ts';
 type Dependency = { readonly ref: string; readonly dependsOn: readonly string[] };
 
 /**
- * The packages that these files belong to, as `npm sbom` describes them from package-lock.json, offline, in the JSON of CycloneDX.
- * The same files give the same text: it has no time, and its serial number is derived from the rest.
+ * Returns the packages that these files belong to, as CycloneDX JSON. `npm sbom` describes the packages from package-lock.json,
+ * without network access. The same files give the same text: it contains no time, and its serial number is derived from the rest.
  */
 export async function billOfMaterials(files: readonly string[], version: string): Promise<string> {
   const folders = new Set(files.map(packageOf).filter((folder) => folder !== null));
@@ -32,7 +32,7 @@ export async function billOfMaterials(files: readonly string[], version: string)
   return `${JSON.stringify({ ...all, serialNumber, ...bill }, null, 2)}\n`;
 }
 
-/** The name and the version, by which npm refers to a package. */
+/** Returns the name and the version of a package, as npm refers to it. */
 function refOf(manifest: string): string {
   const { name, version } = readManifest(manifest);
   return `${name}@${version}`;
@@ -44,6 +44,6 @@ type Bill = {
 };
 
 async function listInstalled(): Promise<Bill> {
-  // The option --omit=dev would also leave out packages that both kinds of dependencies need (npm 11.19).
+  // The option --omit=dev would also leave out packages that are both a dependency and a development dependency (npm 11.19).
   return JSON.parse(await runNpm(['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], root));
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The commands of an artifact. Plain JavaScript, so that a Node that is too old says so.
+// The commands of an artifact. This is plain JavaScript, so that a Node that is too old can run it and print a message.
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 

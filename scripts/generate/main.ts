@@ -29,7 +29,7 @@ await runMain(OPTIONS, HELP, generate);
 await rm(folder, { recursive: true, force: true });
 
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
-  // The files that this run leaves fresh, or with "--check" finds fresh.
+  // Functions that mark files as fresh at the end, because this run generates the files or (with "--check") finds them unchanged.
   const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
   // "npm test" runs the whole linter as a check of its own.
   const linted = check || uncommitted ? Promise.resolve() : lint();
@@ -43,7 +43,7 @@ async function generate({ check, uncommitted }: { check: boolean; uncommitted: b
   for (const stamp of stamps) stamp();
 }
 
-/** Runs first, because the bundler's messages are less helpful. */
+/** Lints the contract before it is bundled, because the bundler's messages are less helpful. */
 async function lint(): Promise<void> {
   const problems = await lintContract();
   if (problems.length > 0) throw new Error(problemsText(problems));
@@ -53,7 +53,7 @@ async function bundle(): Promise<void> {
   await Promise.all([write('openapi.json', bundleTo('json', SOURCE)), write('openapi.yaml', bundleTo('yaml', SOURCE))]);
 }
 
-/** Writes the contract for tools that do not follow a `$ref`. */
+/** Writes the contract without `$ref`, for tools that cannot resolve it. */
 async function dereference(): Promise<void> {
   await write('openapi.dereferenced.json', bundleTo('json', SOURCE, ['--dereferenced']));
 }
@@ -67,7 +67,7 @@ async function write(name: string, bundling: Promise<string>): Promise<void> {
 
 async function generateTypes(): Promise<void> {
   const contract = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8'));
-  // A request may omit a field that has a default.
+  // A field with a default is optional in requests.
   const options = { defaultNonNullable: false };
   const ast = await openapiTS(JSON.stringify(withInlineHeaders(contract)), options);
   await writeFile(
@@ -76,7 +76,9 @@ async function generateTypes(): Promise<void> {
   );
 }
 
-/** openapi-typescript takes every header with a `$ref` for required, so each optional one takes the place of its `$ref`. */
+/**
+ * Replaces each `$ref` to an optional header by the header, because openapi-typescript makes every header with a `$ref` required.
+ */
 function withInlineHeaders(contract: Contract): Contract {
   const { headers: shared, responses } = contract.components;
   const inline = (response: ResponseObject) => {
@@ -95,7 +97,7 @@ function withInlineHeaders(contract: Contract): Contract {
 
 type HeaderObject = { readonly $ref?: string; readonly required?: boolean };
 type ResponseObject = { readonly headers?: Record<string, HeaderObject> };
-/** The parts of a bundled document in which headers occur. */
+/** The parts of a bundled document that contain headers. */
 type Contract = {
   readonly paths: Record<string, Record<string, { readonly responses?: Record<string, ResponseObject> }>>;
   readonly components: {
@@ -105,14 +107,14 @@ type Contract = {
 };
 
 async function generatePostmanCollection(): Promise<void> {
-  // Loaded here, because it takes a third of a second, which "--check" saves.
+  // Loads this module only here, because that takes a third of a second, which "--check" saves.
   const { toPostmanCollection } = await import('./postman.ts');
   const contract = JSON.parse(await readFile(join(folder, 'openapi.dereferenced.json'), 'utf8'));
   await writeFile(join(folder, 'postman.json'), `${JSON.stringify(await toPostmanCollection(contract), null, 2)}\n`);
 }
 
 async function generatePrismaClient(): Promise<void> {
-  // Without this setting Prisma downloads a schema engine, which this command does not use. Any executable will do.
+  // Without this setting, Prisma downloads a schema engine, which this command does not use. Any executable file is accepted.
   const env = {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

@@ -5,7 +5,7 @@ import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
 export const CONTRACT = 'openapi/openapi.yaml';
-/** The configuration of Redocly with our rules, and with what composes the contract from its sources. */
+/** The configuration of Redocly, with our rules and the plug-in that composes the contract from its sources. */
 export const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
@@ -21,19 +21,19 @@ type Found = {
   }[];
 };
 
-/** Returns what Redocly and our rules find in the contract. */
+/** Returns the problems that Redocly and our rules find in the contract. */
 export async function lintContract(): Promise<Problem[]> {
   const [problems = []] = await lintDocuments([CONTRACT]);
   return problems;
 }
 
-/** The problems of several documents, contracts or workflows, in the order of `files`. */
+/** Returns the problems of several documents (contracts or workflows), in the order of `files`. */
 export async function lintDocuments(files: readonly string[]): Promise<Problem[][]> {
   const options = ['--config', CONFIG, '--format=json', '--max-problems=1000'];
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
   const reports = reportsIn(stdout);
   if (reports.length === files.length) return reports.map(({ problems }) => problemsOf(problems));
-  // Redocly makes no report of a document whose first file it cannot read; it prints an error.
+  // Redocly prints an error instead of a report if it cannot read the main file of a document.
   const {
     message,
     file,
@@ -46,7 +46,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
 }
 
-/** The problems in our own words, with paths from the root of the checkout, and each mistake once. */
+/** Returns the problems in our own words, with paths from the root of the checkout. Each mistake occurs once. */
 export function problemsOf(found: readonly Found[]): Problem[] {
   return withoutRepeats(inOrder(withoutEchoes(found).map(problemOf)));
 }
@@ -55,12 +55,12 @@ const UNREADABLE = /^ {2}- (?<message>.+?) in "(?<file>.+)" \((?<line>\d+):(?<co
 const NO_DOCUMENT =
   /^Something went wrong when processing (?<file>.+):\s+- (?<message>Document must be JSON object.+)$/m;
 
-/** Redocly prints one JSON object after the other. */
+/** Parses Redocly's output, which is one JSON object after the other. */
 function reportsIn(text: string): { readonly problems: readonly Found[] }[] {
   return text === '' ? [] : JSON.parse(`[${text.replaceAll('}{\n', '},{\n')}]`);
 }
 
-/** Redocly reports an unreadable file once for the file and again for each reference to it. */
+/** Removes repeats: Redocly reports an unreadable file once for the file and again for each reference to it. */
 function withoutEchoes(found: readonly Found[]): Found[] {
   const unreadable = found.filter(({ message }) => message.startsWith('Failed to parse: '));
   return found.filter(
@@ -69,7 +69,10 @@ function withoutEchoes(found: readonly Found[]): Found[] {
   );
 }
 
-/** Several mistakes in one example are one problem, which lists them. A part that is used in several places has one problem. */
+/**
+ * Merges several mistakes in one example into one problem that lists them, and removes repeats, which occur if a part of the
+ * contract is used in several places.
+ */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
   return [...byPlace.values()].flatMap(([first, ...more]) => {
@@ -79,7 +82,7 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** Joins two messages that are alike up to a colon. */
+/** Joins two messages. If they have the same words before a colon, these are not repeated. */
 function joinMessages(one: string, other: string): string {
   const [start = '', reason = ''] = other.split(/: (.*)/s);
   return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;
@@ -96,26 +99,26 @@ function problemOf({ ruleId, message, suggest, location }: Found): Problem {
   return { file, line, column: col, ...advice, message: `${advice.message}${elsewhere}` };
 }
 
-/** The paths of a message start at the root of the checkout. */
+/** Shortens absolute paths to paths from the root of the checkout. */
 function withoutRoot(text: string): string {
   return text.replaceAll(`${root}/`, '');
 }
 
-/** The score must be above this. */
+/** The score that the contract must exceed. */
 const FLOOR = 90;
 
 /** Redocly's score of how easily programs can use the API. */
 type Score = {
-  /** 0 to 100. */
+  /** The score, 0 to 100. */
   readonly points: number;
-  /** The parts of the score that are not full, lowest first: "schema simplicity 60%, parameter simplicity 77%". */
+  /** The subscores below 100%, lowest first: "schema simplicity 60%, parameter simplicity 77%". */
   readonly lowered: string;
 };
 
-/** The score that "redocly score --format=json" prints. The subscores are 0 to 1. */
+/** The score as "redocly score --format=json" prints it. The subscores are 0 to 1. */
 type Printed = { readonly agentReadiness: number; readonly subscores: Readonly<Record<string, number>> };
 
-/** Null if the contract cannot be read. */
+/** Returns the score of the contract; `null` if the contract cannot be read. */
 export async function measureScore(): Promise<Score | null> {
   const { code, stdout } = await tryTool('redocly', ['score', CONTRACT, '--format=json']);
   return code === 0 ? scoreOf(JSON.parse(stdout)) : null;
@@ -147,7 +150,7 @@ export function problemOfScore(score: Score | null): Problem[] {
   ];
 }
 
-/** "schema simplicity" for "schemaSimplicity". */
+/** Returns "schema simplicity" for "schemaSimplicity". */
 function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -16,12 +16,12 @@ import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
 
-/** The files of the contract that are written by hand. */
+/** Returns the files of the contract that are written by hand. */
 export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,webhooks,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/** The Markdown pages that are written by hand; the changelog of the contract is generated. */
+/** Returns the Markdown pages that are written by hand. The changelog of the contract is generated, so it is not among them. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];
   return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) })
@@ -29,7 +29,10 @@ export function pageFiles(): string[] {
     .sort();
 }
 
-/** Files that are not published, because nothing refers to them, and guides that are missing or that readers do not find. */
+/**
+ * Returns the problems of files that are not published because nothing refers to them, of missing guides, and of guides without
+ * links to them.
+ */
 export function lintFiles(): Problem[] {
   return inOrder([...unusedComponents(), ...unlistedGuides(), ...unlinkedGuides()]);
 }
@@ -81,7 +84,7 @@ function unlistedGuides(): Problem[] {
   ];
 }
 
-/** Readers come from other guides. The first guide is the one that they are sent to. */
+/** Returns the guides that no other guide links to, so that readers do not find them. The first guide needs no link. */
 function unlinkedGuides(): Problem[] {
   const [first, ...files] = guidesIn(read(LIST)).map(({ file }) => file);
   const existing = globSync('*.md', { cwd: join(root, GUIDES) });
@@ -112,13 +115,16 @@ function read(file: string): string {
 /** Our rules for pages. */
 export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
-/** What markdownlint and our rules find in pages; the paths start at the root of the checkout. `document`: the contract. */
+/**
+ * Returns the problems that markdownlint and our rules find in pages. The paths start at the root of the checkout; `document` is
+ * the contract.
+ */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));
   return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
 }
 
-/** Returns what markdownlint and our rules find in texts, which are given by their path. */
+/** Returns the problems that markdownlint and our rules find in texts, which are given by path. */
 export async function lintTexts(texts: Readonly<Record<string, string>>, targets: LinkTargets): Promise<Problem[]> {
   const results = await lint({
     strings: texts,

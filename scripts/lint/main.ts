@@ -1,4 +1,4 @@
-// Checks the contract, the workflows, the pages, their links and their spelling.
+// Checks the contract, the workflows, and the pages with their links and their spelling.
 import { join } from 'node:path';
 import { formatCount } from '../../src/domain/text.ts';
 import { bundleContract } from '../bundle.ts';
@@ -26,10 +26,10 @@ async function lint(): Promise<number> {
   const startedAt = Date.now();
   const [contract, workflows, pages] = [contractFiles(), workflowFiles(), pageFiles()];
   const [ofDocuments, score, ...others] = await Promise.all([
-    // Redocly takes longer to start than to lint them.
+    // Lints all in one process, because starting Redocly takes longer than linting.
     lintDocuments([CONTRACT, ...workflows]),
     measureScore(),
-    // A contract that cannot be bundled has problems that `lintDocuments` finds.
+    // If the contract cannot be bundled, `lintDocuments` reports why.
     bundleContract(join(root, CONTRACT)).then(
       (document) => lintPages(pages, document),
       () => lintPages(pages, null),

@@ -1,22 +1,22 @@
-/** A problem that a writer can fix. */
+/** A problem that the author of the file can fix. */
 export type Problem = {
   /** The path from the root of the checkout. */
   readonly file: string;
-  /** The line and the column count from 1. */
+  /** The line, from 1. The column is also from 1. */
   readonly line: number;
   readonly column: number;
   /** What is wrong: one sentence. */
   readonly message: string;
   /** What to do. */
   readonly remedy: string;
-  /** The name of the rule, ours or that of a tool. */
+  /** The name of the rule, which is ours or that of a tool. */
   readonly rule: string;
 };
 
-/** The rules whose problems cause others, such as links to an operation that another one hides. */
+/** The rules whose problems cause others, such as a duplicate operation id, which hides the target of a link. */
 const CAUSES = ['yaml', 'unique-operation-id'];
 
-/** Sorted by file and place, causes first; without repeats. */
+/** Returns the problems without repeats, sorted: those that cause others first, then by file and place. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return [...once.values()].sort(

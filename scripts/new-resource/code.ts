@@ -1,4 +1,4 @@
-// The table's file in the store, and the handlers.
+// The file of the table in src/store, and the handlers.
 import type { Field, Kind } from './field.ts';
 import { isRequired, OWN_ID, type Resource } from './resource.ts';
 
@@ -72,7 +72,7 @@ export const list${types}: Handler<'list${types}'> = (input, { db }) =>
 ${handlers.join('')}${resource.hasOwnId ? batch : ''}`;
 }
 
-/** What responds to each operation but the list and the batch. */
+/** The name of the function that responds to each operation. The list and the batch have none. */
 const RESPONDING = {
   create: 'respondToCreation',
   get: 'respondWithRow',
@@ -81,7 +81,7 @@ const RESPONDING = {
   upsert: 'respondToUpsert',
 };
 
-/** The operations, whose ids are also the names of their handlers. */
+/** Returns the operations. Their ids are also the names of their handlers. */
 function operationsOf({ names: { type, types }, operations, hasOwnId }: Resource): { id: string; respond?: string }[] {
   const ofRows = [
     ...operations.filter((operation) => operation !== 'list'),

@@ -5,7 +5,7 @@ import { filterName, isSortedByName, OWN_ID, type Resource, sortName } from './r
 import { idAt, samplesOf } from './samples.ts';
 import { schemaOf } from './schemas.ts';
 
-/** Values by the names of files in a folder, without their ending. */
+/** The contents of files in a folder, by file name without extension. */
 type Files = Readonly<Record<string, unknown>>;
 
 export function parameters(resource: Resource): Files {
@@ -28,7 +28,7 @@ function filter(nouns: string, field: Field) {
   };
 }
 
-/** The parameter of `Sort.yaml`, without the sort by name. */
+/** The parameter in `Sort.yaml`, without sorting by name. */
 const SORT = {
   name: 'sort',
   in: 'query',
@@ -88,7 +88,7 @@ function eventExamples(resource: Resource): Files {
   );
 }
 
-/** The examples of the upsert and the batch that are not those of parent programs with other names. */
+/** Returns the examples of the upsert and the batch that differ from those of parent programs in more than names. */
 function ownIdExamples(resource: Resource): Files {
   const {
     names: { type, noun },

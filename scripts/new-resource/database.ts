@@ -1,4 +1,4 @@
-// The model of the table, and its migration. `npm run migration -- --check` compares the two.
+// The Prisma model of the table, and its migration. `npm run migration -- --check` compares them.
 import type { Field } from './field.ts';
 import { pascal } from './names.ts';
 import { isSortedByName, type Resource } from './resource.ts';
@@ -36,12 +36,15 @@ function columnOf({ name, property, kind, max, isNullable }: Field): Column {
     field: property,
     prisma: isNullable ? `${prisma}?` : prisma,
     attributes: [map, attribute].filter((text) => text !== '').join(' '),
-    // Prisma cannot express the collation, by which lists are sorted.
+    // Lists are sorted by this collation, which Prisma cannot express.
     sql: `${sql}${name === 'name' ? ' COLLATE "C"' : ''}${isNullable ? '' : ' NOT NULL'}`,
   };
 }
 
-/** The columns of each index, as fields of the model. A filtered list is in the order of the creation by default. */
+/**
+ * Returns the columns of each index, as fields of the model. The index of a filter also has the columns of the default sort
+ * order.
+ */
 function indexesOf(resource: Resource): string[][] {
   const filters = resource.fields.filter(({ isFilter, isUnique }) => isFilter && !isUnique);
   const references = resource.fields.filter(({ kind, isFilter }) => kind === 'reference' && !isFilter);
@@ -50,7 +53,7 @@ function indexesOf(resource: Resource): string[][] {
     ['updatedAt', 'id'],
     ...(isSortedByName(resource) ? [['name', 'id']] : []),
     ...filters.map(({ property }) => [property, 'createdAt', 'id']),
-    // A deletion of the other row looks for those that refer to it.
+    // The deletion of a row searches for rows that refer to it.
     ...references.map(({ property }) => [property]),
   ].map((columns) => ['organizationId', ...columns]);
 }
@@ -134,7 +137,7 @@ function createIndex(table: string, fields: readonly string[], kind: string): st
   return `-- CreateIndex\nCREATE ${kind} "${name}" ON "${table}"(${quote(columns)});\n\n`;
 }
 
-/** Names of PostgreSQL have at most 63 bytes. Prisma cuts them before the suffix. */
+/** Returns a name of at most 63 bytes, PostgreSQL's maximum. As Prisma does, shortens the part before the suffix. */
 function nameOf(table: string, columns: readonly string[], suffix: string): string {
   return `${[table, ...columns].join('_').slice(0, 63 - suffix.length - 1)}_${suffix}`;
 }
@@ -162,7 +165,7 @@ function triggers({ names: { plural, singular }, hasEvents }: Resource): string 
   return `SELECT "bump_versions_with"('${plural}');\n${events}`;
 }
 
-/** The models that the references refer to. */
+/** Returns the models that the references refer to. */
 export function targetsOf(resource: Resource): string[] {
   return references(resource).map(({ model }) => model);
 }

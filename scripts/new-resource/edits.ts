@@ -1,4 +1,4 @@
-// The changes of existing files. Each has its place, and the command fails if that place is gone.
+// The changes to existing files. Each change names its place, and the command fails if the place does not exist.
 
 import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
 import { operationIds } from './code.ts';
@@ -9,9 +9,9 @@ import { samplesOf } from './samples.ts';
 
 export type Edit = {
   readonly file: string;
-  /** The pattern must match once. */
+  /** A pattern that must match exactly once. */
   readonly place: RegExp;
-  /** Returns the text in the place of what was found. */
+  /** Returns the text that replaces the match. */
   readonly change: (found: string) => string;
 };
 
@@ -26,12 +26,15 @@ const after = (file: string, place: RegExp, text: string): Edit => ({
   change: (found) => `${found}${text}`,
 });
 
-/** `released`: the last published version of the contract. */
+/** Returns all changes to existing files. `released` is the last published version of the contract. */
 export function editsOf(resource: Resource, released: string): Edit[] {
   return [version(released), ...contractEdits(resource), ...codeEdits(resource), ...databaseEdits(resource)];
 }
 
-/** A new resource is an addition, for which the second number rises once after each release. */
+/**
+ * Returns the change of the contract's version. A new resource is an addition, which increases the minor version once after each
+ * release.
+ */
 function version(released: string): Edit {
   const last = parseVersion(released);
   if (last === null) throw new Error(`"${released}" in openapi/released/ is no version.`);
@@ -96,12 +99,12 @@ function meaningOf({ names: { plural, nouns }, operations }: Resource): string {
   return `\`${plural}:read\` allows you to list and get ${nouns}, and\n  \`${plural}:write\` to ${inWords(writes)} them.`;
 }
 
-/** "create, update and delete". */
+/** Returns "create, update and delete" for a list of these three operations. */
 function inWords(operations: readonly string[]): string {
   return operations.join(', ').replace(/, (\w+)$/, ' and $1');
 }
 
-/** Adds to the list of an enumeration that is on one line. */
+/** Adds values to an enumeration that is a list on one line. */
 function inList(file: string, values: readonly string[]): Edit {
   const added = values.map((value) => `, ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`).join('');
   return { file, place: /^ *enum: \[.*\]$/m, change: (found) => found.replace(/\]$/, `${added}]`) };
@@ -115,7 +118,10 @@ const READABLE = {
   'openapi/paths/events_{id}.yaml': '    An event of a resource that your key may not read gets 403.\n',
 };
 
-/** Lets a key that may read the resource call the operation, whose description says once that the events depend on the key. */
+/**
+ * Allows a key that may read the resource to call the operation. Adds to the operation's description, unless another resource did
+ * so before, that the events depend on the key.
+ */
 function readable(file: keyof typeof READABLE, plural: string): Edit[] {
   return [
     after(file, /^ {4}- apiKey: \["parent_programs:read"\]\n/m, `    - apiKey: ["${plural}:read"]\n`),

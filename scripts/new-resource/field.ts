@@ -11,7 +11,7 @@ export type Field = {
   /** The name in code: "isActive". */
   readonly property: string;
   readonly kind: Kind;
-  /** The length of a text, or the value of an integer. */
+  /** The minimum: for a text, of its length; for an integer, of its value. */
   readonly min: number;
   readonly max: number;
   /** The values of an enumeration. */
@@ -22,16 +22,16 @@ export type Field = {
   readonly default: Value | undefined;
   readonly isNullable: boolean;
   readonly isUnique: boolean;
-  /** Whether the list can be filtered by its values. */
+  /** Whether the list can be filtered by this field. */
   readonly isFilter: boolean;
-  /** The values in the examples of two rows. Those of a unique field differ. */
+  /** The values in the examples of two rows. They differ if the field is unique. */
   readonly examples: readonly [Value, Value];
 };
 
 type Range = readonly [number, number];
 
 const INTEGERS: Range = [-(2 ** 31), 2 ** 31 - 1];
-/** The bounds by default, and the widest bounds. */
+/** The default bounds and the widest allowed bounds of each kind. */
 const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Range }>> = {
   string: { usual: [1, 200], most: [0, 10_000] },
   uri: { usual: [1, 2000], most: [1, 8000] },
@@ -42,12 +42,12 @@ const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Rang
   reference: { usual: [36, 36], most: [36, 36] },
 };
 const KINDS = Object.keys(BOUNDS);
-/** As responses show it. */
+/** A time in the format of responses. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FLAGS = ['nullable', 'unique', 'filter'];
-/** An entry of an index holds 2,704 bytes, and a character has up to 4. */
+/** The maximum length of an indexed text. An entry of an index has at most 2,704 bytes, and a character has up to 4. */
 const MAX_INDEXED = 600;
-/** Every resource has the first ones; the others are parameters of lists, or columns of the server's own statements. */
+/** The names that a field cannot have: fields of every resource, parameters of lists, and columns of the server's own SQL. */
 const TAKEN =
   'id created_at updated_at organization_id limit cursor sort version refused time_of_write row_as_text type_of_event'.split(
     ' ',
@@ -59,10 +59,12 @@ type Parts = {
   readonly values: ReadonlyMap<string, string>;
 };
 
-/** A field such as "country:string:2..2:filter:pattern=^[A-Z]{2}$". Throws an error that names it and says what to write. */
+/**
+ * Parses a field such as "country:string:2..2:filter:pattern=^[A-Z]{2}$". Throws an error that names the field and the remedy.
+ */
 export function readField(text: string): Field {
   try {
-    // A pattern can contain colons, so it comes last.
+    // A pattern is the last part, because it can contain colons.
     const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
     const [name = '', type = '', ...rest] = head.split(/:(?!\/\/|\d\d(?::|\.\d{3}Z))/);
     requireName(name);
@@ -151,7 +153,10 @@ function valuesOf(argument: string | undefined): string[] {
   return values;
 }
 
-/** The tests recognize a reference by its name, in the contract. */
+/**
+ * Returns the table that the reference refers to; empty for other kinds. The reference must be named after the table, because the
+ * tests recognize references in the contract by their names.
+ */
 function targetOf(name: string, kind: Kind, target: string | undefined): string {
   if (kind !== 'reference') return '';
   if (target === undefined || problemOfName(target) !== null)
@@ -169,7 +174,7 @@ function requirePattern(kind: Kind, pattern: string): void {
   if (problem !== null) throw new Error(`The pattern ${problem}`);
 }
 
-/** The value that a part such as "default=true" has. Throws if the field does not allow it. */
+/** Parses the value of a part such as "default=true". Throws if the field does not allow the value. */
 function readValue(field: Unfinished, key: string, text: string): Value {
   const value =
     field.kind === 'boolean' ? { true: true, false: false }[text] : field.kind === 'integer' ? Number(text) : text;
@@ -187,7 +192,7 @@ function isAllowed({ kind, min, max, values, pattern }: Unfinished, value: Value
   return length >= min && length <= max && (pattern === undefined || new RegExp(pattern, 'u').test(value));
 }
 
-/** An example that the developer need not write: of the first or the second row. */
+/** Returns an example for the first or the second row, if the developer has not given one. */
 function exampleOf(field: Unfinished, row: 0 | 1): Value {
   const { name, kind, min, max, values } = field;
   if (kind === 'boolean') return row === 0;

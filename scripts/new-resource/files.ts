@@ -1,4 +1,4 @@
-// Every file of the new resource, and every change of the others.
+// Prepares all files of the new resource and all changes to existing files.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
@@ -30,7 +30,7 @@ export async function prepareFiles(given: Resource): Promise<Change[]> {
   return [...created, ...(await applyEdits(editsOf(resource, await readLastReleased())))];
 }
 
-/** A reference has the id of the demonstration's row as its example, so that the samples of the documentation work. */
+/** Sets the id of the row in the demonstration as the example of a reference, so that the samples of the documentation work. */
 async function withReferredId(field: Field): Promise<Field> {
   const { name, kind, target } = field;
   if (kind !== 'reference') return field;
@@ -86,7 +86,7 @@ async function prepareContractFiles(resource: Resource): Promise<Record<string, 
   );
 }
 
-/** The schemas and the webhooks of the events. Their examples are in `components.ts`. */
+/** Copies the schemas and the webhooks of the events. `components.ts` makes their examples. */
 async function copyEventFiles(
   { names }: Resource,
   copy: (path: string) => Promise<string>,
@@ -101,7 +101,10 @@ async function copyEventFiles(
   return files;
 }
 
-/** The paths of the upsert and the batch, with their schemas, and those examples that differ in names only. */
+/**
+ * Copies the paths of the upsert and the batch, their schemas, and the examples that differ from those of parent programs in
+ * names only.
+ */
 async function copyOwnIdFiles(resource: Resource, copy: (path: string) => Promise<string>) {
   const { plural, type } = resource.names;
   const upsert = `paths/parent_programs_by_${OWN_ID}_{${OWN_ID}}`;
@@ -138,7 +141,7 @@ const OWN_ID_FILES = [
   'components/examples/MethodNotAllowedParentProgramByExternalId',
 ];
 
-/** Files whose names do not name the resource, although their texts do. */
+/** Files whose contents name parent programs, but whose own names do not. */
 const OF_ANY_NAME = [
   'components/parameters/ExternalIdInPath',
   'components/parameters/IfNoneMatchOfWrite',
@@ -162,9 +165,9 @@ async function readLastReleased(): Promise<string> {
   );
 }
 
-// The files of parent programs that another resource has, too. Only the names in them differ, and the examples.
+// Copies of the files of parent programs that differ in names and examples only.
 
-/** The rows of parent programs in the examples of the contract. */
+/** The ids and `external_id`s of the two parent programs in the examples of the contract. */
 const SHOWN_IDS = {
   full: '019c2291-34b8-752e-bca9-6513269e0d37',
   minimal: '019c4cee-335f-7a6a-8317-d23f128b2f33',
@@ -175,11 +178,11 @@ const SHOWN_IDS = {
 type Own = {
   readonly names: Names;
   readonly samples: Pick<Samples, 'full' | 'minimal'>;
-  /** The clients' own ids of the two rows, if they have any. */
+  /** The `external_id`s of the two rows; empty if the resource has no `external_id`. */
   readonly ownIds: readonly Value[];
 };
 
-/** The file of parent programs, with the names of the other resource and the ids of its own rows. */
+/** Returns a file of parent programs with the names of the new resource and the ids of its rows. */
 async function copyOf(path: string, { names, samples: { full, minimal }, ownIds }: Own): Promise<string> {
   const { plural, singular, types, type, nouns, noun, aNoun } = names;
   return (await readFile(join(root, path), 'utf8'))

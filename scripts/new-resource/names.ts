@@ -1,28 +1,31 @@
-/** The spellings of the name of a resource. */
+/** The spellings of a resource's name. */
 export type Names = {
-  /** In paths and as the table: "language_courses". */
+  /** The spelling in paths and of the table: "language_courses". */
   readonly plural: string;
   readonly singular: string;
-  /** In prose: "language courses", "language course", "a language course". */
+  /** The spellings in prose: "language courses", "language course", "a language course". */
   readonly nouns: string;
   readonly noun: string;
   readonly aNoun: string;
-  /** In names of schemas and operations: "LanguageCourses", "LanguageCourse". */
+  /** The spellings in names of schemas and operations: "LanguageCourses", "LanguageCourse". */
   readonly types: string;
   readonly type: string;
-  /** In code: "languageCourses", "languageCourse". */
+  /** The spellings in code: "languageCourses", "languageCourse". */
   readonly variables: string;
   readonly variable: string;
-  /** The file in `src/store/` and `src/api/handlers/`, without its ending: "language-courses". */
+  /** The name of the files in `src/store/` and `src/api/handlers/`, without extension: "language-courses". */
   readonly file: string;
   readonly constant: string;
 };
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
-/** PostgreSQL cuts longer names of tables and columns, and the names of indexes contain both. */
+/**
+ * The maximum length of a name. PostgreSQL shortens names of more than 63 bytes, and the name of an index contains a table and a
+ * column.
+ */
 const MAX_CHARACTERS = 40;
 
-/** What is wrong with the name of a resource or a field; null if it is fine. */
+/** Returns what is wrong with the name of a resource or a field; `null` if it is valid. */
 export function problemOfName(name: string): string | null {
   if (!NAME.test(name)) return 'must consist of lower-case words of a-z and 0-9, joined by "_"';
   return name.length > MAX_CHARACTERS ? `must have at most ${MAX_CHARACTERS} characters` : null;
@@ -45,7 +48,7 @@ export function namesOf(plural: string, singular: string): Names {
   };
 }
 
-/** "provider" for "providers"; null if the plural is not regular. */
+/** Returns the singular, such as "provider" for "providers"; `null` if the plural is not regular. */
 export function singularOf(plural: string): string | null {
   if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`;
   if (/(ss|x|z|ch|sh)es$/.test(plural)) return plural.slice(0, -2);
@@ -60,12 +63,15 @@ export function pascal(name: string): string {
   return camel(`_${name}`);
 }
 
-/** The text with a capital letter. */
+/** Returns the text with a capital first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The reserved words of PostgreSQL, which cannot be the name of a column without quotes. A test compares them with its own list. */
+/**
+ * The reserved words of PostgreSQL, which need quotes if they are the name of a column. A test compares this list with
+ * PostgreSQL's own list.
+ */
 const SQL = new Set(
   (
     'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate ' +
@@ -78,7 +84,7 @@ const SQL = new Set(
   ).split(' '),
 );
 
-/** The language that reserves the name as a column or as a variable; null if none does. */
+/** Returns the language in which the name is a reserved word, as a column or as a variable; `null` if there is none. */
 export function languageReserving(name: string): 'SQL' | 'JavaScript' | null {
   if (SQL.has(name)) return 'SQL';
   return isVariable(camel(name)) ? null : 'JavaScript';

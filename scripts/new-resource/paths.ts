@@ -1,11 +1,11 @@
-// The operations of the contract. They are those of parent programs, with other parameters, fields and examples.
+// The paths of the contract. They are copies of those of parent programs, with other parameters, fields and examples.
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
 import { pascal } from './names.ts';
 import { filterName, OWN_ID, type Resource, sortName } from './resource.ts';
 
 type Refs = Readonly<Record<string, string>>;
 
-/** Examples of parent programs that are true of every resource. */
+/** The names of examples that are the same for every resource. */
 const SHARED = [
   'limit',
   'repeated_parameter',
@@ -21,7 +21,10 @@ const SHARED = [
 ];
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
-/** `copy`: the path of the list of parent programs, with the names of this resource; `location`: the header of that name. */
+/**
+ * Returns the path of the list. `copy` is that of parent programs with the names of this resource; `location` is a copy of the
+ * Location header.
+ */
 export function listPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
   const { type, types, nouns } = names;
@@ -51,7 +54,7 @@ export function listPath(resource: Resource, copy: string, location: string): st
   return printDocument(document);
 }
 
-/** `copy`: the path of a parent program, with the names of this resource. */
+/** Returns the path of a row. `copy` is that of a parent program with the names of this resource. */
 export function rowPath(resource: Resource, copy: string): string {
   const { names, fields, operations } = resource;
   const { type } = names;
@@ -82,7 +85,10 @@ export function rowPath(resource: Resource, copy: string): string {
   return printDocument(document);
 }
 
-/** `copy`: the path of a parent program with the client's own id, with the names of this resource; `location` as in `listPath`. */
+/**
+ * Returns the path of the upsert. `copy` is that of parent programs with the names of this resource; `location` is a copy of the
+ * Location header.
+ */
 export function upsertPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
   const { type, singular } = names;
@@ -94,7 +100,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
     ['put', 'parameters'],
     parameters.map((name) => ref('parameters', name)),
   );
-  // The first example has no value of another unique field, so tests can send it again.
+  // The first example has no value for other unique fields, so that tests can send it again.
   setExamples(document, ['put', 'requestBody'], { minimal: `${type}UpsertMinimal`, full: `${type}UpsertFull` });
   setExamples(document, ['put', 'responses', '201'], { created: `${type}Full` });
   setIn(document, ['put', 'responses', '201', 'headers', 'Location'], locationOf(resource, location));
@@ -111,7 +117,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
   return printDocument(document);
 }
 
-/** `copy`: the path of batches of parent programs, with the names of this resource. */
+/** Returns the path of the batch. `copy` is that of parent programs with the names of this resource. */
 export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
   const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${unique.join(' or ')}`));
@@ -130,7 +136,7 @@ function onlyMethods(copy: string, methods: readonly string[]): Document {
   return document;
 }
 
-/** Replaces a part of the description of an operation, if the path has the operation. */
+/** Replaces a part of an operation's description, if the path has this operation. */
 function replaceIn(document: Document, method: string, part: RegExp, text: string): void {
   const place = [method, 'description'];
   const description = document.getIn(place);
@@ -139,7 +145,7 @@ function replaceIn(document: Document, method: string, part: RegExp, text: strin
   document.setIn(place, description.replace(part, text));
 }
 
-/** Sets a node of an operation, if the path has the operation. */
+/** Sets a node of an operation, if the path has this operation. */
 function setIn(document: Document, place: readonly string[], value: unknown): void {
   if (document.has(place[0])) document.setIn(place, document.createNode(value));
 }
@@ -148,7 +154,7 @@ function setExamples(document: Document, place: readonly string[], examples: Ref
   setIn(document, [...place, ...JSON_BODY], refs(examples));
 }
 
-/** The examples of the 422: the shared ones, and the resource's own. */
+/** Sets the examples of the 422: those that all resources share, and the resource's own. */
 function setProblems(document: Document, method: string, own: Refs): void {
   const place = [method, 'responses', '422', ...JSON_BODY];
   if (!document.has(method)) return;
@@ -167,7 +173,7 @@ function problemsOfBody({ names: { type }, fields }: Resource): Refs {
   };
 }
 
-/** A resource without unique fields has no 409. */
+/** Sets the examples of the 409, or removes the 409 if the resource has no unique fields. */
 function setConflict(document: Document, method: string, { names: { noun, type }, fields }: Resource): void {
   const unique = fields.filter(({ isUnique }) => isUnique);
   const place = [method, 'responses', '409'];
@@ -184,7 +190,7 @@ function setConflict(document: Document, method: string, { names: { noun, type }
   });
 }
 
-/** `copy`: the header of parent programs, with the names of this resource. */
+/** Returns the Location header. `copy` is that of parent programs with the names of this resource. */
 function locationOf({ names: { plural } }: Resource, copy: string) {
   const header = parse(copy);
   const length = `/api/${plural}/`.length + 36;
@@ -202,7 +208,7 @@ function ref(folder: string, file: string) {
 
 const FORMAT = { lineWidth: 118, flowCollectionPadding: false } as const;
 
-/** A value as a file of YAML, with lists of scalars on one line. */
+/** Returns the value as YAML. Lists of scalars are on one line. */
 export function print(value: unknown): string {
   return printDocument(new Document(value, { aliasDuplicateObjects: false, schema: 'yaml-1.1' }));
 }
@@ -213,6 +219,6 @@ function printDocument(document: Document): string {
       if (list.items.every(isScalar)) list.flow = true;
     },
   });
-  // A header's value stays on one line.
+  // Joins the lines of a header's value, which must be on one line.
   return document.toString(FORMAT).replace(/(>;)\n +(rel=)/g, '$1 $2');
 }

@@ -10,13 +10,13 @@ export type Resource = {
   /** The fields, at least one. */
   readonly fields: readonly Field[];
   readonly operations: readonly Operation[];
-  /** Whether changes are events, in the feed and as webhooks. */
+  /** Whether changes create events, in the feed and as webhooks. */
   readonly hasEvents: boolean;
-  /** Whether clients create or replace rows by their own ids, one by one or in batches. */
+  /** Whether clients can upsert rows by their own ids, one by one or in batches. */
   readonly hasOwnId: boolean;
 };
 
-/** The field with the clients' own ids. The client names it in the path of its `upsert`. */
+/** The field for the clients' own ids, which are also in the path of the upsert. */
 export const OWN_ID = 'external_id';
 
 type Given = {
@@ -28,7 +28,7 @@ type Given = {
   readonly ownId: string | undefined;
 };
 
-/** Throws an error that names the argument and says what to write. */
+/** Returns the resource that the arguments describe. Throws an error that names the wrong argument and the remedy. */
 export function resourceOf({ plural, singular, fields: texts, operations, hasEvents, ownId }: Given): Resource {
   if (plural === undefined)
     throw new Error('Write the name of the resource in the plural, such as: npm run new-resource -- providers');
@@ -51,7 +51,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   };
   if (ownId !== undefined && resource.operations.length < OPERATIONS.length)
     throw new Error('--own-id: A batch also updates and deletes. Add both to --operations.');
-  // Without update and delete, two of the three types of events would never be sent.
+  // Without update and delete, the server would never send two of the three types of events.
   if (hasEvents && resource.operations.length < OPERATIONS.length)
     throw new Error('--events: Only a resource with update and delete has events. Add both to --operations.');
   if (hasEvents && plural !== `${one}s`)
@@ -61,7 +61,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   return resource;
 }
 
-/** The field with the clients' own ids, as `--field` would have it. */
+/** Returns the field for the clients' own ids in the format of `--field`. */
 function ownIdOf(singular: string, name: string): string {
   if (name !== OWN_ID) throw new Error(`--own-id ${name}: The client knows one name only. Use: --own-id ${OWN_ID}`);
   return `${name}:string:1..255:nullable:unique:filter:example=${singular}-417:other=${singular}-418`;
@@ -78,7 +78,7 @@ function fieldsOf(texts: readonly string[]): Field[] {
   return fields;
 }
 
-/** The other operations act on rows that exist, so rows can always be created and listed. */
+/** Returns the operations. List, create and get are required, because the other operations act on existing rows. */
 function operationsOf(text: string | undefined): Operation[] {
   const named: readonly string[] = text?.split(',') ?? OPERATIONS;
   const unknown = named.find((name) => !OPERATIONS.some((operation) => operation === name));
@@ -94,32 +94,32 @@ export function isRequired(field: Field): boolean {
   return !field.isNullable && field.default === undefined;
 }
 
-/** Whether rows can change, on the condition that they are as the client knows them. */
+/** Whether rows can change after their creation, so that requests can have an If-Match condition. */
 export function isChangeable({ operations }: Resource): boolean {
   return operations.includes('update') || operations.includes('delete');
 }
 
-/** A list can be sorted by the name, if every row has one. */
+/** Whether the list can be sorted by name: every row must have a name. */
 export function isSortedByName({ fields }: Resource): boolean {
   return fields.some(({ name, kind, isNullable }) => name === 'name' && kind === 'string' && !isNullable);
 }
 
-/** The file of the parameter `sort` in `openapi/components/parameters/`, without its ending. */
+/** Returns the name of the file of the parameter `sort` in `openapi/components/parameters/`, without extension. */
 export function sortName(resource: Resource): string {
   return isSortedByName(resource) ? 'Sort' : `${resource.names.type}Sort`;
 }
 
-/** The file of the parameter that filters by the field, without its ending. */
+/** Returns the name of the file of the parameter that filters by the field, without extension. */
 export function filterName({ names: { type } }: Resource, { name }: Field): string {
   return `${type}${pascal(name)}`;
 }
 
-/** The permissions. */
+/** Returns the permissions to read and to write the resource. */
 export function rights({ names: { plural } }: Resource): string[] {
   return [`${plural}:read`, `${plural}:write`];
 }
 
-/** The example in the help has every kind of field. `npm run soak` tries it. */
+/** The help. Its example has every kind of field, and `npm run soak` tries it. */
 export const HELP = `npm run new-resource -- NAMES --field FIELD [--field FIELD ...]
 
 Adds a resource: its operations, schemas and examples in openapi/, its table with a migration, its handlers, its place in the

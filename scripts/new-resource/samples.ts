@@ -1,4 +1,4 @@
-// The rows that the examples of the contract show, and their ids. The same input has the same ids each time.
+// The rows in the examples of the contract, and their ids. The same input gives the same ids each time.
 import { createHash } from 'node:crypto';
 import type { Value } from './field.ts';
 import { isRequired, type Resource } from './resource.ts';
@@ -7,9 +7,11 @@ type Content = Readonly<Record<string, Value | null>>;
 type Row = Content & { readonly id: string; readonly created_at: string; readonly updated_at: string };
 
 export type Samples = {
-  /** The demonstration has this row and the next one, so that the samples of the documentation work. */
+  /**
+   * The row with all fields. It and the next one are also in the demonstration, so that the samples of the documentation work.
+   */
   readonly full: Row;
-  /** A row with only the required fields. */
+  /** The row with only the required fields. */
   readonly minimal: Row;
   /** The first row after an update. */
   readonly updated: Row;
@@ -43,7 +45,7 @@ function rowOf(table: string, content: Content, createdAt: number): Row {
   return { id: idAt(createdAt, table), ...content, created_at: at, updated_at: at };
 }
 
-/** A UUID of version 7 with this time, in milliseconds. The seed stands for what is random. */
+/** Returns a UUID of version 7 with this time, in milliseconds. The bits that are usually random depend on the seed. */
 export function idAt(time: number, seed: string): string {
   const hex = `${time.toString(16).padStart(12, '0')}7${createHash('sha256').update(seed).digest('hex').slice(0, 3)}`;
   const rest = createHash('sha256').update(`${seed} ${time}`).digest('hex');

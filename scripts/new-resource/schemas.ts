@@ -7,7 +7,7 @@ import { isRequired, OWN_ID, type Resource } from './resource.ts';
 type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
 
-/** `copy`: the schema of parent programs with the names of this resource, whose id and times this one has, too. */
+/** Returns the schema of a row. `copy` is that of parent programs with the names of this resource; its id and times are kept. */
 export function rowSchema({ names, fields }: Resource, copy: string): Schema {
   const { properties, ...own } = parse(copy);
   const { id, created_at, updated_at } = properties;
@@ -29,7 +29,7 @@ export function createSchema({ names, fields }: Resource): Schema {
   };
 }
 
-/** The content of a row, whose own id the path has. */
+/** Returns the schema of an upsert, without the client's own id, which is in the path. */
 export function upsertSchema({ names, fields, ...resource }: Resource): Schema {
   const others = fields.filter(({ name }) => name !== OWN_ID);
   return { ...createSchema({ names, fields: others, ...resource }), description: `The content of ${names.aNoun}.` };
@@ -54,7 +54,10 @@ function propertiesFor(fields: readonly Field[], usage: Exclude<Usage, 'filter'>
   );
 }
 
-/** The type and the bounds. Only requests have a remedy and a default. */
+/**
+ * Returns the type and the bounds of a field. Only the schemas of requests have a remedy, and only that of creation has a
+ * default.
+ */
 export function schemaOf(field: Field, usage: Usage): Schema {
   const { kind, isNullable, default: value } = field;
   const type = kind === 'integer' || kind === 'boolean' ? kind : 'string';

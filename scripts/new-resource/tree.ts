@@ -1,4 +1,4 @@
-// Everything that the command writes is prepared in memory first, so that a mistake leaves the tree as it is.
+// Prepares everything that the command writes in memory first, so that after a mistake the checkout is unchanged.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { Edit } from './edits.ts';
 export type Change = {
   readonly path: string;
   readonly text: string;
-  /** The text until now, or null if the file is new. */
+  /** The current text of the file; `null` if the file is new. */
   readonly previous: string | null;
 };
 
@@ -17,7 +17,7 @@ export function newFile(path: string, text: string): Change {
   return { path, text: format(path, text), previous: null };
 }
 
-/** Applies the edits, in their order. Throws an error that names the file and the place if an edit does not fit. */
+/** Applies the edits in order. If an edit does not fit, throws an error that names the file and the place. */
 export async function applyEdits(edits: readonly Edit[]): Promise<Change[]> {
   const files = [...new Set(edits.map(({ file }) => file))];
   return Promise.all(
@@ -38,7 +38,7 @@ function apply(text: string, { file, place, change }: Edit): string {
   );
 }
 
-/** TypeScript as "npm run format" formats it. */
+/** Formats TypeScript as "npm run format" does. */
 function format(path: string, text: string): string {
   if (!path.endsWith('.ts')) return text;
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
@@ -51,7 +51,7 @@ function format(path: string, text: string): string {
   throw new Error(`${path} could not be formatted. This is a mistake in scripts/new-resource/.\n${stderr}`);
 }
 
-/** Throws if a new file exists. */
+/** Throws if one of the new files already exists. */
 export function requireNew(changes: readonly Change[]): void {
   const existing = changes.filter(({ path, previous }) => previous === null && existsSync(join(root, path)));
   if (existing.length === 0) return;
@@ -59,7 +59,7 @@ export function requireNew(changes: readonly Change[]): void {
   throw new Error(`These files exist, and nothing was written. Choose another name, or remove them:\n${list}`);
 }
 
-/** Writes all files. If one cannot be written, the tree is as before. */
+/** Writes all files. If a file cannot be written, restores the checkout. */
 export async function write(changes: readonly Change[]): Promise<void> {
   const begun: Change[] = [];
   try {

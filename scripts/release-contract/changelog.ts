@@ -1,4 +1,4 @@
-// The changelog of the contract, for its integrators.
+// The changelog of the contract, for integrators.
 import type { Change } from '../contract-diff/comparison.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
 import { numberOf, type Version } from './decide.ts';
@@ -21,12 +21,12 @@ git show "$(git log -1 --diff-filter=A --format=%h -- $file):$file"
 \`\`\`
 `;
 
-/** Further places of the same change are counted, not listed. */
+/** The number of places that are listed for each change. Further places are only counted. */
 const LISTED_PLACES = 8;
 
 type Entry = { readonly version: Version; readonly date: Date; readonly changes: readonly Change[] };
 
-/** Adds the entry on top. Replaces an entry of the same version, which an interrupted release may have left. */
+/** Adds the entry at the top. Replaces an entry of the same version, which an interrupted release may have left. */
 export function withEntry(changelog: string, entry: Entry): string {
   const [, ...entries] = changelog.split(/^(?=## )/m);
   const others = entries.filter((other) => !other.startsWith(`## ${numberOf(entry.version)} `));
@@ -49,7 +49,7 @@ function wordingOf(changes: readonly Change[]): string {
   return `Descriptions or examples changed in ${places === 1 ? 'one place' : `${places} places`}.`;
 }
 
-/** One sentence for each kind of change, with the places in which it occurs. */
+/** Returns one sentence for each kind of change, with the places where it occurs. */
 function sentencesOf(changes: readonly Change[]): string {
   const kinds = Object.groupBy(changes, ({ words, why }) => JSON.stringify([words, why]));
   return Object.values(kinds).flatMap(sentenceOf).join('\n');
@@ -65,12 +65,15 @@ function sentenceOf(changes: readonly Change[] = []): string[] {
   return [`- **${what}:** ${listed.join(', ')}.${first.why === '' ? '' : ` ${first.why}`}`];
 }
 
-/** Markdown that shows the text as it is. An underscore within a word is no markup. */
+/** Returns Markdown that shows the text literally. An underscore within a word has no special meaning. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
-/** The fence is longer than any run of backticks in the text, so that the text is never read as Markdown. */
+/**
+ * Returns the text as a code span. The fence is longer than any run of backticks in the text, so that the text is never read as
+ * Markdown.
+ */
 function codeSpan(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

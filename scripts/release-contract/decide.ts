@@ -13,7 +13,7 @@ export type Decision =
       readonly kind: 'refused';
       readonly message: string;
       readonly remedy: string;
-      /** True if the document must not be merged either; false if only its publication has to wait. */
+      /** Whether the document must not even be merged. If false, it can be merged now and published later. */
       readonly isWrong: boolean;
     };
 
@@ -38,7 +38,7 @@ export function decide({ number, last, changes }: Candidate): Decision {
   const need = `${REASONS[largest]} ${numberOf(right)}`;
   const remedy = `${largest === 'breaking' ? UNDO : ''}Write ${numberOf(right)} ${SET_NUMBER}.`;
   if (order > 0) return refusalOf(`${number} is too large: after ${numberOf(last)}, ${need}.`, remedy, false);
-  // Changed wording can be merged under the published version, and published later.
+  // A document with only changed wording can be merged under the published version number, and published later.
   if (byOrder(version, last) === 0)
     return refusalOf(`${number} is published and cannot change: ${need}.`, remedy, largest !== 'words');
   return refusalOf(`${number} is too small: after ${numberOf(last)}, ${need}.`, remedy);
@@ -87,12 +87,12 @@ function refusalOf(message: string, remedy: string, isWrong = true): Decision {
   return { kind: 'refused', message, remedy, isWrong };
 }
 
-/** A version of the contract, by Semantic Versioning 2.0.0. */
+/** A version of the contract (Semantic Versioning 2.0.0). */
 export type Version = { readonly major: number; readonly minor: number; readonly patch: number };
 
 const FIRST: Version = { major: 1, minor: 0, patch: 0 };
 
-/** Null for anything but three numbers: pre-releases are never published. */
+/** Parses a version of three numbers. Returns `null` for anything else, such as a pre-release, which is never published. */
 export function parseVersion(text: string): Version | null {
   const [, major, minor, patch] = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/.exec(text) ?? [];
   return major === undefined ? null : { major: Number(major), minor: Number(minor), patch: Number(patch) };
@@ -102,12 +102,12 @@ export function numberOf({ major, minor, patch }: Version): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** Negative if the first is smaller. */
+/** Compares two versions. Returns a negative number if the first one is lower. */
 export function byOrder(one: Version, other: Version): number {
   return one.major - other.major || one.minor - other.minor || one.patch - other.patch;
 }
 
-/** The version that changes of this verdict require. */
+/** Returns the version that follows if the largest change has this verdict. */
 export function successorOf({ major, minor, patch }: Version, largest: Verdict): Version {
   if (largest === 'breaking') return { major: major + 1, minor: 0, patch: 0 };
   return largest === 'additive' ? { major, minor: minor + 1, patch: 0 } : { major, minor, patch: patch + 1 };

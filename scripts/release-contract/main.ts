@@ -1,5 +1,5 @@
-// Publishes a version of the contract: lists every change since the last version, checks that the version matches them, and
-// writes openapi/released/ and openapi/CHANGELOG.md.
+// Publishes a version of the contract: lists every change since the last version, checks that the version number matches the
+// changes, and writes openapi/released/ and openapi/CHANGELOG.md.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
@@ -49,7 +49,7 @@ async function readGenerated(): Promise<Json> {
   return objectOf(JSON.parse(await readFile(join(generated, 'openapi.json'), 'utf8')));
 }
 
-/** Concludes a check by `npm test`, which fails only if the document must not be merged. */
+/** Reports the result of the check in `npm test`, which fails only if the document must not be merged. Returns the exit code. */
 function concludeCheck(decision: Decision, changes: readonly Change[]): number {
   if (decision.kind !== 'refused' || !decision.isWrong) return 0;
   console.error(listChanges(changes.filter(({ verdict }) => verdict !== 'words')));

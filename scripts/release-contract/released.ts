@@ -1,5 +1,5 @@
-// The newest published version: openapi/released/1.2.0.yaml. A published file never changes, and the next version replaces
-// it; git's history keeps it.
+// The last published version, such as openapi/released/1.2.0.yaml. A published file never changes. The next version replaces the
+// file, and the git history keeps it.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
@@ -14,7 +14,7 @@ const changelogFile = join(openapi, 'CHANGELOG.md');
 
 type Released = { readonly version: Version; readonly document: Json };
 
-/** Null if nothing is published yet. */
+/** Returns the last published version, or `null` if nothing is published yet. */
 export async function findLastReleased(): Promise<Released | null> {
   const versions = await listReleased();
   const version = versions.sort(byOrder).at(-1);
@@ -27,7 +27,7 @@ export async function findLastReleased(): Promise<Released | null> {
   return { version, document };
 }
 
-/** Returns one version, or two if a process was interrupted before it removed the previous one. */
+/** Returns the published versions: one, or two if a process was interrupted before it removed the previous version. */
 async function listReleased(): Promise<Version[]> {
   const names = await readdir(folder).catch(unlessMissing([]));
   return names.map((name) => {
@@ -42,8 +42,8 @@ export async function readChangelog(): Promise<string> {
 }
 
 /**
- * Writes the changelog first, then the version's file, and then removes the previous version. If the process is interrupted
- * before the file is written, the version does not count as published, and the next run replaces the entry in the changelog.
+ * Writes the changelog, then the file of the version, and then removes the previous version. If the process is interrupted before
+ * it writes the file, the version does not count as published, and the next run replaces the entry in the changelog.
  */
 export async function publish({
   version,
@@ -72,7 +72,7 @@ function fileOf(version: Version): string {
   return join(folder, `${numberOf(version)}.yaml`);
 }
 
-/** Reads an OpenAPI document, with the files that it refers to. Throws with the remedy if it cannot be read. */
+/** Reads an OpenAPI document with the files that it refers to. If that is not possible, throws an error with the remedy. */
 export async function readYaml(file: string, remedy: string): Promise<Json> {
   try {
     return await bundleContract(join(root, file));

@@ -1,4 +1,4 @@
-// Runs what needs processes, browsers or time. See --help.
+// Runs the tests that need processes, browsers or much time. See --help.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -15,17 +15,17 @@ It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's c
 faults; and generated requests with new seeds.
 `;
 
-/** The duration of the generated requests. */
+/** How long generated requests are sent. */
 const MINUTES = { usual: 2, full: 30 };
 
-/** Parts of the paths of test files whose server can also get its connections from another process, as with WORKERS. */
+/** Parts of the paths of the test files that are also run with connections from another process, as with WORKERS. */
 const HTTP_TESTS = ['test/connections', 'test/security-headers', 'test/api/http', 'test/dashboard/http/'];
 
 type Part = {
   readonly title: string;
   readonly parameters: (isFull: boolean) => readonly string[];
   readonly env?: (isFull: boolean) => Readonly<Record<string, string>>;
-  /** Whether Jest runs it. */
+  /** Whether this part is a run of Jest. */
   readonly isJest?: boolean;
   readonly remedy: string;
 };
@@ -72,7 +72,7 @@ async function main({ full }: { full: boolean }): Promise<number> {
 async function soak(isFull: boolean, reportFile: string): Promise<number> {
   let [passed, failed] = [0, 0];
   const failures: Failure[] = [];
-  // All parts run, so that one failure does not hide another.
+  // Runs all parts, so that one failure does not hide another.
   for (const { title, parameters, env, isJest = false, remedy } of PARTS) {
     const startedAt = performance.now();
     const flags = isJest ? reportingTo(reportFile) : [];
@@ -85,7 +85,7 @@ async function soak(isFull: boolean, reportFile: string): Promise<number> {
     if (isFine) passed += 1;
     else failed += 1;
   }
-  // The failures are printed once more, because later parts print much.
+  // Prints the failures again, because later parts print a lot.
   for (const { file, title, message } of failures)
     process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);

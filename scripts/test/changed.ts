@@ -1,27 +1,30 @@
-// Which checks and test files a change can affect, for `npm test -- --changed`.
+// Finds the checks and test files that a change can affect, for `npm test -- --changed`.
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../tool.ts';
 import { CHECKS, type Check, type FileCheck } from './checks.ts';
 
-/** A run of tests notes here which files of the program each test file has executed. Git ignores it. */
+/** The folder where a test run records which files of the program each test file executes. Git ignores it. */
 export const RECORDS = join(root, 'node_modules/.cache/charter-tests');
 
 type Affected = {
   readonly changed: readonly string[];
   readonly checks: readonly Check[];
-  /** Relative to the root, as all names here. */
+  /** The test files. All paths here start at the root of the checkout. */
   readonly tests: readonly string[];
 };
 
-/** Files on which nearly everything depends: what is generated, how tests run, the tables. */
+/**
+ * Files that nearly everything depends on: the contract, the generated files, the tables, the dependencies, and the code that
+ * runs commands and tests.
+ */
 const AFFECTS_ALL =
   /^(openapi\/(?!guides|lint|released)|generated\/|prisma\/|package(-lock)?\.json|jest\.config|test\/support\/runner\/|scripts\/(run|stamps|launch)\.mjs)/;
 const IMPORT =
   /(?:\bfrom|\bimport)\s*['"](\.[^'"]+)['"]|\bimport(?:\.meta\.resolve)?\(\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
 
-/** The files that differ from the revision, and those that git does not know yet. */
+/** Returns the files that differ from the revision, and the files that git does not track. */
 export function listChangedSince(revision: string): string[] {
   const git = (...parameters: string[]) =>
     execFileSync('git', parameters, { cwd: root, encoding: 'utf8' })
@@ -30,7 +33,10 @@ export function listChangedSince(revision: string): string[] {
   return [...git('diff', '-z', '--name-only', revision), ...git('ls-files', '-z', '--others', '--exclude-standard')];
 }
 
-/** `executedBy`: the files whose functions a test file executed in its last run; null if it has not run yet. */
+/**
+ * Returns what the changed files can affect. `executedBy` returns the files whose functions a test file executed in its last run,
+ * or `null` if it has not run yet.
+ */
 export function listAffectedBy(changed: readonly string[], executedBy = readRecord): Affected {
   const checks = Object.values<FileCheck>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
@@ -61,8 +67,8 @@ function readGraph(): Graph {
 }
 
 /**
- * The changed files and, where the change may concern a value that a file computes when it is loaded, the files that import it.
- * The record says nothing about such values, because every process loads every file.
+ * Returns the changed files and, if a change may concern a value that a file computes when it is loaded, the files that import
+ * it. The records say nothing about such values, because every process loads every file.
  */
 function withImporters(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
   const all = new Set(changed);
@@ -71,7 +77,7 @@ function withImporters(changed: readonly string[], { imports, texts }: Graph): R
     for (const [importer, targets] of imports) {
       if (!targets.includes(file) || all.has(importer)) continue;
       all.add(importer);
-      // An importer that has no function of its own passes the value on.
+      // A file without functions only passes the value on to its own importers.
       if (!/=>|function|class /.test(texts.get(importer) ?? '')) add(importer);
     }
   };
@@ -79,7 +85,7 @@ function withImporters(changed: readonly string[], { imports, texts }: Graph): R
   return all;
 }
 
-/** Whether the file exports nothing but functions, classes and types. */
+/** Whether the file exports only functions, classes and types. */
 function hasOnlyFunctions(text: string): boolean {
   const values = [...text.matchAll(/^export const \w+(?:: [^=]+)? = (.*)$/gm)];
   return values.every(([line, value = '']) => /Handler</.test(line) || /^(async )?(\(|function|\w+ =>)/.test(value));
@@ -90,12 +96,12 @@ const isCode = (file: string) => /\.(ts|mjs)$/.test(file);
 type Change = { readonly changed: ReadonlySet<string>; readonly graph: Graph };
 
 function isAffected(test: string, executed: ReadonlySet<string> | null, { changed, graph }: Change): boolean {
-  // Without a record, whatever a test imports can affect it.
+  // Without a record, a test depends on every file that it imports, directly or indirectly.
   const reached = filesReachedFrom(test, graph, executed === null ? () => true : isOfTests);
   const texts = [...reached].filter(isOfTests).map((file) => (graph.texts.get(file) ?? '').replace(IMPORT, ''));
   return [...changed].some((file) => {
     if (reached.has(file) || executed?.has(file)) return true;
-    // Files that a test reads or runs are named in its text, by themselves or by their folder.
+    // The text of a test names the files that the test reads or runs, or their folders.
     const names = isCode(file)
       ? [file]
       : [relative(dirname(dirname(file)), file), `${dirname(file)}'`, `${dirname(file)}/`];

@@ -1,4 +1,4 @@
-// Every check, two at a time, and then every test. It stops at the first failure and says what to do. See --help.
+// Runs every check, two at a time, and then every test. Stops at the first failure and prints the remedy. See --help.
 import { runChild, runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
@@ -25,13 +25,13 @@ async function main(): Promise<number> {
   }
   if (first === '--since' && revision === undefined) throw new Error('Name a revision: npm test -- --since main');
   if (first === '--changed' || first === '--since') await runAffected(revision ?? 'HEAD');
-  // With test files as arguments, only these run, without the checks: quick enough while a test is being written.
+  // With test files as arguments, runs only these and no checks, so that it is fast while a developer writes a test.
   else if (named.length > 0) await runTests(named);
   else {
     await runInTurn(Object.values(CHECKS), 2);
     if (failed === 0) await runTests([], { CHARTER_TESTS: 'test' });
   }
-  // Jest's tests count as one check.
+  // All tests together count as one check.
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 }
@@ -52,7 +52,7 @@ function runTests(parameters: readonly string[], env: Readonly<Record<string, st
   return runOne({ ...TESTS, parameters: [...TESTS.parameters, ...parameters], env: all }, 'inherit');
 }
 
-/** Begins no further check after a failure. */
+/** Runs the checks, `atOnce` at a time. After a failure, starts no further check. */
 async function runInTurn(checks: readonly Check[], atOnce: number): Promise<void> {
   const left = [...checks];
   const lane = async () => {
@@ -62,7 +62,7 @@ async function runInTurn(checks: readonly Check[], atOnce: number): Promise<void
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** "pipe": prints what the check has printed if it fails, so that two at a time do not mix their lines. */
+/** Runs one check. With "pipe", prints its output only if it fails, so that the outputs of two checks do not mix. */
 async function runOne(check: Check, output: 'pipe' | 'inherit'): Promise<void> {
   const startedAt = performance.now();
   const env = { ...process.env, ...check.env };

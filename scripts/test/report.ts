@@ -1,10 +1,10 @@
 // The report that Jest writes about a run.
 import { readFile, rm } from 'node:fs/promises';
 
-/** `file` is absolute; `message` is what Jest prints. */
+/** A failure of a test. `file` is an absolute path; `message` is what Jest prints. */
 export type Failure = {
   readonly file: string;
-  /** The title of the test; `null` if no test of the file has run, such as if the file cannot be imported. */
+  /** The title of the test; `null` if no test of the file has run, for example because the file cannot be imported. */
   readonly title: string | null;
   readonly message: string;
 };
@@ -21,10 +21,12 @@ type Written = {
   }[];
 };
 
-/** The flags with which Jest writes its report to `file`. */
+/** Returns the flags that make Jest write its report to `file`. */
 export const reportingTo = (file: string) => ['--json', '--outputFile', file];
 
-/** Reads the report and deletes it, so that no later run is taken for this one. `null` if the run ended before it wrote it. */
+/**
+ * Reads the report and deletes it, so that a later run cannot find it. Returns `null` if the run ended before it wrote a report.
+ */
 export async function takeFailures(file: string): Promise<Failure[] | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;

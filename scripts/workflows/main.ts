@@ -1,4 +1,4 @@
-// Runs the workflows of openapi/workflows against a server, as an integrator would.
+// Runs the workflows in openapi/workflows against a server, as an integrator would.
 import { commandLine } from '../../src/domain/release.ts';
 import { runMain } from '../command-line.ts';
 import { runWorkflows, workflowFiles } from './run.ts';

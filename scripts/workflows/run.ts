@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CONFIG } from '../lint/contract.ts';
 import { root, tryTool } from '../tool.ts';
 
-/** The Arazzo files, with one or more workflows each. */
+/** Returns the Arazzo files, which contain one or more workflows each. */
 export function workflowFiles(): string[] {
   return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
 }
@@ -20,20 +20,20 @@ type Running = {
   /** The origin, such as http://127.0.0.1:3000. */
   readonly server: string;
   readonly key: string;
-  /** Whether every request and response is reported, too. */
+  /** Whether the report also contains every request and response. */
   readonly isVerbose?: boolean;
 };
 
-/** Runs the workflows of Arazzo files one after another; the paths start at the root of the checkout. */
+/** Runs the workflows of Arazzo files one after another. The paths start at the root of the checkout. */
 export async function runWorkflows({ files, server, key, isVerbose = false }: Running): Promise<WorkflowRun> {
-  // Passed in the environment: every user of the machine could read the key in the command line.
+  // Passes the key in the environment, because every user of the machine can read the command line.
   const env = {
     ...process.env,
     REDOCLY_CLI_RESPECT_INPUT: JSON.stringify({ api_key: key, idempotency_key: randomUUID() }),
     REDOCLY_CLI_RESPECT_SERVER: `charter=${server}`,
   };
   const paths = files.map((file) => resolve(root, file));
-  // Redocly takes its configuration from the working directory; this command has no option for it.
+  // Redocly takes its configuration from the working directory; `respect` has no option for it.
   const cwd = join(root, dirname(CONFIG));
   const { code, printed } = await tryTool('redocly', ['respect', ...paths, ...(isVerbose ? ['--verbose'] : [])], {
     env,
