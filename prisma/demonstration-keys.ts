@@ -1,4 +1,5 @@
-// API keys of the demonstration with the requests of a month, so that newcomers see what the charts show. Nobody has these keys.
+// The demonstration's API keys and a month of their requests, so that newcomers see what the charts show. The keys themselves are
+// not kept, so that nobody can use them.
 import { v7 as newId } from 'uuid';
 import { type Environment, expiryOf, holderText, mintKey } from '../src/domain/keys/api-key.ts';
 import { firstShown, type PeriodUse, type ResultCounts, requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
@@ -12,17 +13,17 @@ import { INTEGRATION } from './demonstration-data.ts';
 
 type DemonstrationKey = {
   readonly name: string;
-  /** The e-mail of a user, or the name of an integration. */
+  /** The e-mail address of a user, or the name of an integration. */
   readonly holder: string;
   readonly permissions: readonly Permission[];
   readonly createdDaysAgo: number;
   readonly lifeDays: number;
-  /** `null` if it is not revoked. */
+  /** `null` if the key is not revoked. */
   readonly revokedDaysAgo: number | null;
   readonly client: string;
-  /** An address for documentation (RFC 5737). */
+  /** An address from the ranges for documentation (RFC 5737). */
   readonly network: string;
-  /** The requests in the hour that begins at this instant. */
+  /** Returns the number of requests in the hour that begins at `hour`, by result. */
   readonly requestsIn: (hour: Date) => ResultCounts;
 };
 
@@ -104,7 +105,7 @@ const KEYS: readonly DemonstrationKey[] = [
 
 type SeedOptions = { readonly environment: Environment; readonly now: Date };
 
-/** Adds an integration and the keys to an organization with the demonstration's users. */
+/** Adds an integration and the keys to an organization that has the demonstration's users. */
 export async function seedKeys(
   tx: Transaction,
   scope: OrganizationScope,
@@ -162,7 +163,10 @@ export async function seedKeys(
   }
 }
 
-/** The hours of the shown days that have requests. After its revocation, a key is refused once an hour. */
+/**
+ * Returns the hours with requests, from the first day that the charts show until now. A revoked key has one refused request an
+ * hour.
+ */
 function hoursOf(
   { requestsIn }: DemonstrationKey,
   { revokedAt, now }: { revokedAt: Date | null; now: Date },
@@ -181,12 +185,12 @@ function daysOf(hours: readonly PeriodUse[]): readonly PeriodUse[] {
   return [...days].map(([day, uses]) => ({ startsAt: new Date(day * DAY_MS), ...totalOf(uses) }));
 }
 
-/** Days since 1970. */
+/** Returns the number of days since 1970-01-01. */
 function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS);
 }
 
-/** A pseudo-random integer from 0 to below `limit`, always the same for the same number. */
+/** Returns a pseudo-random integer from 0 to `limit` - 1. The result for a given `number` is always the same. */
 function variation(number: number, limit: number): number {
   return Math.floor((Math.sin(number * 12.9898) * 0.5 + 0.5) * limit);
 }

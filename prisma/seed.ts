@@ -1,5 +1,5 @@
-// Demonstration data: an organization with a user of each role, and a second one that shows the isolation. Not for production,
-// and only for a database without organizations.
+// Demonstration data: an organization with a user of each role, and a second organization that shows the isolation. The data are
+// not for production, and are only added to a database without organizations.
 import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/audit/actor.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
@@ -31,7 +31,7 @@ import {
 } from './demonstration-data.ts';
 import { seedKeys } from './demonstration-keys.ts';
 
-/** Public. Only demonstration users have it. */
+/** Not a secret: only demonstration users have this password. */
 export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
 
 export async function seed(db: Database, environment: Environment, now = new Date()): Promise<void> {
@@ -72,7 +72,7 @@ type SeedOrganization = {
   name: string;
   users: typeof USERS;
   programs: DemonstrationProgram[];
-  /** The ids of the first parent programs. The others get new ones. */
+  /** The ids of the first parent programs. The other programs get new ids. */
   firstIds: readonly string[];
   passwordHash: string;
   environment: Environment;
@@ -112,12 +112,12 @@ async function seedOrganization(
 }
 
 const KEY_NAME = 'Demonstration';
-/** The number of processes that may start at once: in each round of conflicts, at least one of them succeeds. */
+/** The number of processes that may start at once. In each round of conflicts, at least one process succeeds. */
 const ATTEMPTS = 10;
 
 /**
- * Issues an API key of the demonstration's administrator; `null` without demonstration data. Keys are not stored, so
- * each start issues a new one, and revokes the oldest one if the user has too many.
+ * Issues an API key for the demonstration's administrator; returns `null` if there are no demonstration data. Keys are stored
+ * only as hashes, so each start issues a new key, and revokes the oldest one if the user has too many.
  */
 export async function issueDemonstrationKey(
   db: Database,
@@ -132,7 +132,7 @@ export async function issueDemonstrationKey(
   for (let attempt = 1; ; attempt += 1) {
     await makeRoom(db, operator, user.id);
     const outcome = await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` });
-    // A conflict: another process that starts now has taken the place that was made. The next attempt makes another one.
+    // A conflict: another process that starts now has used the room that `makeRoom` made. The next attempt makes room again.
     if (outcome.kind !== 'conflict' || attempt === ATTEMPTS) return orThrow(outcome).key;
   }
 }
@@ -142,6 +142,6 @@ async function makeRoom(db: Database, operator: OperatorInScope, userId: string)
   const active = standing.filter((key) => endOf(key, new Date()) === null);
   const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
   if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;
-  // A conflict is fine: another process has revoked the same key.
+  // A conflict can be ignored, because another process has revoked the same key.
   await revokeKey(db, operator, { keyId: oldest.id, userId });
 }

@@ -5,15 +5,18 @@ import { isObject, type Json } from '../../src/contract/document.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { type Context, report } from './rule.ts';
 
-// The sources of the contract say some things once that the published contract says in several places. Redocly calls these
-// visitors before it lints or bundles; they change the nodes in place.
+// The contract's source files write some content once that the published contract has in several places. Redocly calls these
+// visitors before it lints or bundles the files. The visitors change the nodes in place.
 
 /**
- * Within the value of an example, `x-example: NAME` stands for the value of that example, without the members that `x-omit`
- * lists; the members beside it replace members of that value. `{signature}` stands for the signature that `x-signature`
- * beside the value describes. In a text, `{fields ParentProgramCreate}` stands for the names of the schema's properties,
- * `{values Event.type}` for the values of a property, and `{parameters parent_programs.yaml}` for the query parameters of the
- * file's GET.
+ * Replaces the placeholders in an example.
+ *
+ * In a value, `x-example: NAME` adds the members of the example NAME, except those that `x-omit` lists. Members beside
+ * `x-example` replace members with the same names. `{signature}` becomes the signature that `x-signature`, beside the value,
+ * describes.
+ *
+ * In a string, `{fields ParentProgramCreate}` becomes the names of the schema's properties, `{values Event.type}` the values of a
+ * property, and `{parameters parent_programs.yaml}` the query parameters of the file's GET operation.
  */
 export const examples = {
   Example(example: Record<string, unknown>, context: Context): void {
@@ -35,8 +38,8 @@ export const examples = {
 };
 
 /**
- * A property, or the schema of a parameter, that is a `$ref` to a file in components/properties becomes the target of the
- * `$ref`. The keywords beside it replace keywords of the target; null removes one.
+ * Replaces each `$ref` to a file in components/properties, in the properties of a schema or in a parameter, by the content of
+ * that file. Keywords beside the `$ref` replace keywords of the file; a `null` removes a keyword.
  */
 export const properties = {
   Schema({ properties: members }: Json, context: Context): void {
@@ -76,7 +79,7 @@ const FILES: Readonly<Record<string, (name: string) => string>> = {
   parameters: (name) => `../../paths/${name}`,
 };
 
-/** The names or values that a `{…}` in a text stands for. */
+/** Returns the names or values that a placeholder such as `{fields ParentProgramCreate}` stands for. */
 function listOf(kind: string, name: string, folder: string): string[] {
   const file = join(folder, FILES[kind]?.(name) ?? '');
   const read = (path: string) => Object(parse(readFileSync(join(dirname(file), path), 'utf8')));
@@ -91,7 +94,7 @@ function listOf(kind: string, name: string, folder: string): string[] {
   return parameters.map(({ $ref }) => read($ref)).flatMap((each) => (each.in === 'query' ? [each.name] : []));
 }
 
-/** The files to which a value refers, relative to the folder of the examples. */
+/** Returns the files to which the placeholders in a value refer, relative to the folder of the examples. */
 function filesIn(value: unknown): string[] {
   if (typeof value === 'string')
     return [...value.matchAll(LIST)].map(([, kind = '', name = '']) => FILES[kind]?.(name) ?? '');

@@ -4,27 +4,27 @@ import { GUIDES, guidesIn } from '../../scripts/docs/guides.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import type { Json } from '../../src/contract/document.ts';
 
-/** What a page may link to or show, read from the files that are written by hand. */
+/** What a page may link to or show, read from the files that are written by hand, not from generated files. */
 export type LinkTargets = {
-  /** The bundled contract; null: it cannot be bundled. */
+  /** The bundled contract; `null` if the contract cannot be bundled. */
   readonly document: Json | null;
-  /** The operationIds of the operations that clients call. */
+  /** The operationIds of the operations that clients call, without those of webhooks. */
   readonly operationIds: ReadonlySet<string>;
   readonly webhookIds: ReadonlySet<string>;
-  /** The names of components/schemas and components/examples. */
+  /** The names of the files in components/schemas and components/examples. */
   readonly schemas: ReadonlySet<string>;
   readonly examples: ReadonlySet<string>;
-  /** The guides that have their files elsewhere, such as the README of the client. */
+  /** The guides whose files are outside the folder of the guides, such as the client's README. */
   readonly guidesElsewhere: readonly string[];
-  /** Whether the file or folder exists; the path starts at the root of the checkout. */
+  /** Returns whether the file or folder exists. The path is relative to the root of the checkout. */
   has(file: string): boolean;
-  /** The names of the files in a folder. */
+  /** Returns the names of the files in a folder. */
   namesIn(folder: string): readonly string[];
-  /** The anchors of a Markdown file's headings, without "#". */
+  /** Returns the anchors of a Markdown file's headings, without "#". */
   anchorsOf(file: string): ReadonlySet<string>;
 };
 
-/** A loose pattern: a file that is not valid YAML is one problem, not one more for every link to its operations. */
+/** Not a YAML parser, so that a file that is not valid YAML is one problem, not another one for every link to its operations. */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 
 export function readLinkTargets(root: string, document: Json | null): LinkTargets {

@@ -1,7 +1,7 @@
-// Messages and remedies for what markdownlint finds. Rules without an entry keep markdownlint's own description.
+// The messages and remedies for markdownlint's findings. Rules without an entry keep markdownlint's own description.
 
 type MarkdownFinding = {
-  /** "MD001", "heading-increment". */
+  /** The names of the rule, such as "MD001" and "heading-increment". */
   readonly names: readonly string[];
   readonly description: string;
   readonly detail: string;
@@ -59,7 +59,7 @@ const KNOWN: Readonly<Record<string, (detail: string) => Advice>> = {
   MD047: () => ({ message: 'The file does not end with a line break.', remedy: 'Add one at the end.' }),
 };
 
-/** The expected value comes first in markdownlint's details: "Expected: 120; Actual: 130". */
+/** Returns the numbers in a detail such as "Expected: 120; Actual: 130". The expected value comes first. */
 function numbersIn(detail: string): readonly string[] {
   return detail.match(/\d+/g) ?? [];
 }

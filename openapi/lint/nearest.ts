@@ -1,4 +1,7 @@
-/** The candidate that starts with `typed` or else differs from it in the fewest letters; undefined if none is close. */
+/**
+ * Returns the candidate that starts with `typed`, or else the one that differs from `typed` in the fewest letters; `undefined` if
+ * no candidate is close.
+ */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
   const longer = [...candidates].find((candidate) => typed.length > 3 && candidate.startsWith(typed));
   if (longer !== undefined) return longer;
@@ -9,7 +12,7 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
   return near[0]?.candidate;
 }
 
-/** The Levenshtein distance: how many letters must be inserted, deleted or replaced. */
+/** Returns the Levenshtein distance: the number of letters that must be inserted, deleted or replaced to turn `a` into `b`. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...a].entries()) {

@@ -11,21 +11,21 @@ export type PageRule = {
 
 export type Fault = {
   readonly at: MicromarkToken;
-  /** A line of the page within `at`, from 1; by default its first one. */
+  /** The number of a line of the page, from 1, within the token `at`. Default: the first line of `at`. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
 };
 
 type Page = {
-  /** The path from the root of the checkout: "openapi/guides/errors.md". */
+  /** The path relative to the root of the checkout, such as "openapi/guides/errors.md". */
   readonly file: string;
-  /** Every token of the page in reading order, nested ones included. */
+  /** All tokens of the page in reading order, including nested tokens. */
   readonly tokens: readonly MicromarkToken[];
   report(fault: Fault): void;
 };
 
-/** Markdownlint passes on one line of text, so this separates the message from the remedy. */
+/** Separates the message from the remedy, because markdownlint passes on only one line of text. */
 export const SEPARATOR = '\u001f';
 
 export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets): MarkdownRule {
@@ -42,7 +42,7 @@ export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets):
 function passOn(onError: RuleOnError, { at, line = at.startLine, message, remedy }: Fault): void {
   const detail = `${message}${SEPARATOR}${remedy}`;
   if (line !== at.startLine) return void onError({ lineNumber: line, detail });
-  // The range must end within the first line of the token.
+  // Markdownlint requires the range to end within the first line of the token.
   const end = at.text.indexOf('\n');
   onError({ lineNumber: line, detail, range: [at.startColumn, Math.max(1, end < 0 ? at.text.length : end)] });
 }

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 
-// Messages and remedies for what Redocly finds. Rules without an entry keep Redocly's own message.
+// The messages and remedies for Redocly's findings. Rules without an entry keep Redocly's own message.
 
 type Finding = {
   readonly ruleId: string;
   readonly message: string;
   readonly suggest: readonly string[];
-  /** "#/get/parameters/0"; empty if the file cannot be read. */
+  /** The JSON Pointer of the finding, such as "#/get/parameters/0"; empty if the file cannot be parsed. */
   readonly pointer: string;
   /** The lines of the file, up to and including the line of the finding. */
   readonly lines: readonly string[];
@@ -33,7 +33,7 @@ export function adviceFor(finding: Finding): Advice {
 
 const UNREADABLE = /^Failed to parse: (.+?) in "/;
 
-/** Replaces Redocly's backticks by quotation marks, which all other messages have. */
+/** Replaces Redocly's backticks by quotation marks, as in all other messages. */
 function plain(message: string): string {
   return message.replace(/`([^`]*)`/g, '"$1"');
 }
@@ -174,7 +174,7 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** The words for a reason that Ajv gives. */
+/** Returns a plainer wording of a reason that Ajv gives. */
 function reasonOf(reason: string): string {
   return plain(reason)
     .replace(/must NOT have additional properties "(.+)"/, '"$1" is not one of its fields')
@@ -205,13 +205,13 @@ function yamlAdvice(reason: string, { lines }: Finding): { message: string; reme
   if (reason.includes('duplicated mapping key')) {
     return { message: 'The name on this line is used twice.', remedy: 'Keep one of the two.' };
   }
-  // YAML reads on until the next quotation mark, and fails far below.
+  // After an unclosed quotation mark, the YAML parser reads up to the next quotation mark, and fails far below the mistake.
   const open = lines.findLastIndex((line) => OPEN_QUOTE.test(line));
   if (open >= 0) {
     const where = open === lines.length - 1 ? 'on this line' : `on line ${open + 1}`;
     return { message: `The quotation mark ${where} is not closed.`, remedy: 'Close it with the same mark.' };
   }
-  // A second "name:" on a line is most often a colon in a sentence.
+  // A second "name:" on a line is usually a colon in a sentence.
   if (/^[^"'`]*: .*: /.test(lines.at(-1) ?? '')) {
     return {
       message: 'The text on this line contains a colon.',
@@ -230,5 +230,5 @@ function yamlAdvice(reason: string, { lines }: Finding): { message: string; reme
   };
 }
 
-/** A text that begins with a quotation mark and has no second one on its line. */
+/** Matches a line whose value begins with a quotation mark that is not closed on that line. */
 const OPEN_QUOTE = /^\s*(?:- )?(?:[^\s:]+: )?(?:"[^"]*|'[^']*)$/;

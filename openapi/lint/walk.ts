@@ -1,12 +1,13 @@
 import { isObject, type Json, METHODS } from '../../src/contract/document.ts';
 import type { Context, Place } from './rule.ts';
 
-// For rules that compare parts of the whole contract: Redocly visits a part only once, however many references lead to it.
+// Functions for rules that compare parts of the whole contract. Redocly visits a part only once, even if several references lead
+// to it.
 
 /** A part of the contract and where it is written. */
 export type Part = { readonly node: Json; readonly place: Place };
 
-/** Every operation and every webhook that can be read, in the contract's order; `root` is the whole contract. */
+/** Returns every operation and every webhook that can be resolved, in the contract's order. `root` is the whole contract. */
 export function operationsIn(root: Json, context: Context): (Part & { readonly method: string })[] {
   return ['paths', 'webhooks']
     .flatMap((section) => membersOf({ node: root, place: context.location }, section, context))
@@ -16,12 +17,12 @@ export function operationsIn(root: Json, context: Context): (Part & { readonly m
     );
 }
 
-/** The members of an object that are objects. */
+/** Returns the members of an object that are objects. */
 export function membersIn(part: Part, context: Context): Part[] {
   return Object.keys(part.node).flatMap((name) => membersOf(part, name, context));
 }
 
-/** The member at a path of names, with the references on the way followed; none where there is no object. */
+/** Returns the member at a path of names, following references; empty if a value on the path is not an object. */
 export function memberAt(part: Part, path: readonly string[], context: Context): Part[] {
   return path.reduce<Part[]>((parts, name) => parts.flatMap((each) => membersOf(each, name, context)), [part]);
 }
@@ -35,8 +36,8 @@ function membersOf({ node, place }: Part, name: string, context: Context): Part[
 }
 
 /**
- * Calls `visit` for a schema and every schema within it, through references. Redocly visits a schema only once, even if a
- * response and a request use it, so a rule for one of the two walks the schemas itself.
+ * Calls `visit` for a schema and every schema within it, following references. Redocly visits a schema only once even if both a
+ * response and a request use it, so a rule for only one of them must walk the schemas itself.
  */
 export function walkSchemas(
   value: unknown,

@@ -27,7 +27,10 @@ export const described: Rule = {
   ],
 };
 
-/** Schemas that readers see: a file, a component, a field, or the value of additional fields; no schema within those. */
+/**
+ * Returns whether readers see this schema: a file, a component, a field, or the value of additional fields, but not a schema
+ * within one of these.
+ */
 function isShown(place: Place): boolean {
   return isNamed(place) || place.pointer.endsWith('/additionalProperties');
 }
@@ -39,7 +42,10 @@ function check(node: Json, context: Context): void {
   report(context, { at: context.location.key(), message, remedy });
 }
 
-/** The JSON Schema of OpenAPI 3.1 of 2022, which orval 7 uses, misspells this member and refuses it. */
+/**
+ * Reports the description of a server variable. The JSON Schema of OpenAPI 3.1 from 2022, which orval 7 uses, misspells this
+ * member and therefore refuses it.
+ */
 function refuseDescription(node: Json, context: Context): void {
   if (node['description'] === undefined) return;
   const message = `The server variable "${nameOf(context.location)}" has a description, which some tools refuse.`;

@@ -2,8 +2,8 @@ import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { walkBody } from '../walk.ts';
 
-// A later version may add fields to a response or to an event, so a client that validates them must not refuse them. A request
-// with an unknown field is a mistake of the client, and the server refuses it.
+// A later version may add fields to a response or an event, so the schema of a response or an event must allow unknown fields. An
+// unknown field in a request is a mistake of the client, and the server refuses the request.
 
 export const growth: Rule = {
   name: 'growth',

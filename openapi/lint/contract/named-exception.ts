@@ -35,7 +35,7 @@ export const namedException: Rule = {
   ],
 };
 
-/** "../components/responses/NotFoundException.yaml", or a reference within one file. */
+/** Matches a reference to an exception, such as "../components/responses/NotFoundException.yaml" or a reference within a file. */
 const NAME = /\/[A-Z][A-Za-z]+Exception(\.yaml)?$/;
 
 function nameOf(response: unknown): string {

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { memberAt, membersIn, operationsIn, type Part } from '../walk.ts';
 
-// The mock serves the examples of GET as its data, so an id must lead to one item.
+// The mock serves the examples of GET operations as its data, so two items must not have the same id.
 
 export const oneId: Rule = {
   name: 'one-id',
@@ -34,7 +34,9 @@ export const oneId: Rule = {
 
 type Item = { readonly node: Json; readonly place: Place; readonly example: string };
 
-/** The items with an id in the examples of successful responses to GET: the item itself, or the members of `data`. */
+/**
+ * Returns the items that have an id in the examples of successful responses to GET: the whole value, or the members of `data`.
+ */
 function itemsIn(root: Json, context: Context): Item[] {
   return operationsIn(root, context)
     .filter(({ method }) => method === 'get')

@@ -1,9 +1,9 @@
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
-// An operation without a requirement would be open to everybody. Several requirements are alternatives: where an operation shows rows of
-// several resources, the permission for one of them is enough, and each alternative names a permission. A webhook carries a
-// signature and no key, but without a requirement of its own it would have that of the whole document.
+// An operation without a security requirement would be open to everybody. Several requirements are alternatives: if an operation
+// shows rows of several resources, the permission for one of the resources is enough, so each alternative must name a permission.
+// A webhook carries a signature and not a key, but without its own `security: []` the document's requirement would apply to it.
 
 export const oneKey: Rule = {
   name: 'one-key',

@@ -1,6 +1,6 @@
 import { type Rule, report } from '../rule.ts';
 
-// The server names a handler after each operation, and generated clients a function.
+// The operationId is the name of the operation's handler in the server, and of its function in generated clients.
 
 export const operationId: Rule = {
   name: 'operation-id',

@@ -2,9 +2,9 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
 import { walkBody, walkSchemas } from '../walk.ts';
 
-// Clients in every language compile the patterns of the contract: ECMA 262 with and without the flag "u", RE2 (Go), Rust's
-// regex (pydantic), Python's re, PCRE2. JSON Schema Core section 6.4 has a list of tokens for them. An unknown format is an
-// error in some validators.
+// Clients in every language compile the contract's patterns, so a pattern must be valid in ECMA-262 with and without the flag
+// "u", RE2 (Go), Rust's regex (pydantic), Python's re and PCRE2. JSON Schema Core, section 6.4, lists tokens that are portable.
+// An unknown format is an error in some validators.
 
 export const portable: Rule = {
   name: 'portable',
@@ -58,30 +58,33 @@ export const portable: Rule = {
   ],
 };
 
-/** The formats of JSON Schema that libraries know, and those of OpenAPI for numbers. */
+/** The formats of JSON Schema that libraries support, and OpenAPI's formats for numbers. */
 const FORMATS = ['uuid', 'uri', 'uri-reference', 'date-time', 'date', 'email', 'int32', 'int64', 'float', 'double'];
 
-/** "Not blank". What is blank differs a little; a server can refuse more than a client, if the text is only sent to the server. */
+/**
+ * Means "not blank". Languages differ in what `\S` matches, but a server may refuse more than a client does, provided that only
+ * requests contain the string.
+ */
 const NOT_BLANK = '\\S';
 
 const ESCAPE = String.raw`\\[\\^$.*+?()[\]{}|t]`;
-/** A printable ASCII character of a class. "-" stands only at the end of the class. */
+/** A printable ASCII character within a character class. "-" may only be the last character of the class. */
 const MEMBER = `(?:${ESCAPE}|[ -,.-Z_-~])`;
 const TOKEN = new RegExp(
   [
     ESCAPE,
     '[ !"#%&\',\\-/0-9:;<=>@A-Z_a-z~]',
-    // "&&" and "~~" are operators in Rust.
+    // "&&" and "~~" are operators within a character class in Rust.
     `\\[(?![^\\]]*(?:&&|~~))(?:${MEMBER}(?:-${MEMBER})?)+-?\\]`,
     String.raw`\((?:\?:)?(?!\?)`,
     '[)|^$]',
-    // RE2 repeats up to 1,000 times.
+    // RE2 allows at most 1,000 repetitions.
     String.raw`(?:[*+?]|\{(?:\d{1,3}|1000)(?:,(?:\d{1,3}|1000)?)?\})(?![*+{])`,
   ].join('|'),
   'y',
 );
 
-/** What is wrong with a pattern; null if all languages compile it and give it the same meaning. */
+/** Returns what is wrong with a pattern; `null` if all languages compile it and give it the same meaning. */
 export function problemOfPattern(pattern: string): string | null {
   if (pattern === NOT_BLANK) return null;
   try {

@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
-/** The objects of OpenAPI that have a description or a summary. */
+/** The OpenAPI objects that have a description or a summary. */
 const OBJECTS = [
   'Info',
   'Tag',
@@ -40,7 +40,7 @@ export const sentence: Rule = {
   ],
 };
 
-/** Code may begin a sentence in lower case. */
+/** Matches a capital letter, or code, which may be in lower case. */
 const BEGINNING = /^[`\p{Lu}]/u;
 
 function check(node: Json, context: Context): void {
@@ -54,7 +54,7 @@ function check(node: Json, context: Context): void {
     if (!BEGINNING.test(text)) complain('does not begin with a capital letter');
     if (!text.trimEnd().endsWith('.')) complain('does not end with a full stop');
   }
-  // A schema has no summary of its own; there, it is the name of a field.
+  // A schema has no summary. Here, "summary" is the name of one of its properties.
   if (typeof node['summary'] !== 'string' || context.type.name === 'Schema') return;
   const at = context.location.child('summary');
   const remedy = 'Write it like a heading: with a capital letter, without a full stop.';

@@ -2,9 +2,9 @@ import { isObject, METHODS } from '../../../src/contract/document.ts';
 import { type Place, type Rule, report } from '../rule.ts';
 import { memberAt } from '../walk.ts';
 
-// Redocly's own rule refuses "/books/{id}/archive" beside "/books/by_isbn/{isbn}", although each request has one operation.
+// Redocly's own rule refuses "/books/{id}/archive" beside "/books/by_isbn/{isbn}", although these paths have no common method.
 
-/** The URLs that two paths share belong to the path whose literal segment stands first. */
+/** Reports two paths that match the same URL if they have a common method and an equal number of parameters. */
 export const unambiguousPath: Rule = {
   name: 'unambiguous-path',
   visitor: {
@@ -40,7 +40,7 @@ export const unambiguousPath: Rule = {
 
 type Path = { readonly path: string; readonly methods: readonly string[]; readonly place: Place };
 
-/** Whether some URLs match both paths, and other servers could take either: as many of the segments are parameters. */
+/** Returns whether a URL can match both paths, which have equally many parameters, so that servers may choose either path. */
 function areAlike(a: string, b: string): boolean {
   const [own, other] = [a.split('/'), b.split('/')];
   const isParameter = (segment: string) => segment.startsWith('{');
@@ -52,7 +52,7 @@ function areAlike(a: string, b: string): boolean {
   );
 }
 
-/** An operation for `sample.yaml`. */
+/** Returns the YAML of an operation for `sample.yaml`. */
 function operation(path: string, id: string): string {
   return `  ${path}:
     get:

@@ -14,7 +14,7 @@ import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 import { labelOf } from './code-label.ts';
 
-// The JSON and the responses that a guide shows are the contract's.
+// The JSON and the responses in a guide must match the contract.
 
 export const codeContent: PageRule = {
   name: 'code-content',
@@ -76,7 +76,7 @@ export const codeContent: PageRule = {
 };
 
 type Fault = {
-  /** Counted from the opening line of the code. */
+  /** The number of the line, from 0 at the line that opens the code block. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
@@ -105,7 +105,7 @@ function contractOf(document: Json): Contract {
   return contract;
 }
 
-/** A label that names no example and no schema of the contract is reported by code-label. */
+/** Returns the faults of a JSON block. If its label names an unknown example or schema, the rule code-label reports that. */
 function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
   if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
   if (!options.has('schema')) return [];
@@ -133,7 +133,7 @@ function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
   ];
 }
 
-/** Null for a schema that does not exist or is not valid: other rules report it. */
+/** Returns the validator of a schema; `null` if the schema does not exist or is not valid, which other rules report. */
 function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   try {
     return ajv.getSchema(`contract#/components/schemas/${name}`) ?? null;
@@ -142,12 +142,14 @@ function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   }
 }
 
-/** The place in a message of JSON.parse is one of the code, not of the page. */
+/** Removes the position from a message of JSON.parse, because it counts from the start of the code, not of the page. */
 function withoutPlace(message: string): string {
   return message.replaceAll('\n', ' ').replace(/ in JSON at position \d+(?: \(line \d+ column \d+\))?/, '');
 }
 
-/** How much of a text that is not JSON can be its beginning. JSON.parse does not always say where it failed. */
+/**
+ * Returns the length of the longest start of the text that JSON could begin with. JSON.parse does not always say where it failed.
+ */
 function endOfReadable(text: string): number {
   for (let end = 1; end <= text.length; end += 1) {
     if (isRefusedBeforeItsEnd(text.slice(0, end))) return end - 1;
@@ -155,7 +157,7 @@ function endOfReadable(text: string): number {
   return text.length;
 }
 
-/** Whether JSON.parse refuses a character of the text, rather than its end. */
+/** Returns whether JSON.parse refuses a character of the text, rather than its end. */
 function isRefusedBeforeItsEnd(text: string): boolean {
   try {
     JSON.parse(text);
@@ -168,7 +170,10 @@ function isRefusedBeforeItsEnd(text: string): boolean {
   }
 }
 
-/** The statuses are those of the curl commands, in order. A request that the contract does not have gets 404 or 405. */
+/**
+ * Checks that the listed statuses are possible responses to the curl commands, in order. A request that is not in the contract
+ * may only have the status 404 or 405.
+ */
 function faultsOfCommands(code: string, options: Options, { operations }: Contract): Fault[] {
   const lines = code.split('\n');
   const starts = lines.flatMap((line, i) => (/\bcurl\b/.test(line) ? [i] : []));

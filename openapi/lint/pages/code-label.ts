@@ -2,8 +2,8 @@ import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// Code in a guide carries a label after its language, which readers do not see. It tells code-content and
-// test/contract/guides.test.ts what the code must match, so that no example becomes wrong unnoticed.
+// The line that opens a code block in a guide has a label after the language, which readers do not see. The label tells
+// code-content and test/contract/guides.test.ts what the code must match, so that an outdated example is noticed.
 
 export const codeLabel: PageRule = {
   name: 'code-label',
@@ -39,7 +39,7 @@ type Advice = { readonly message: string; readonly remedy: string };
 
 const NOT_CLOSED = { message: 'This code block is not closed.', remedy: 'Add a line with ``` below it.' };
 
-/** In a block that is not closed, the next block's opening line is found before the end. */
+/** Returns whether a code block is closed. If it is not, its text contains the opening line of the next block. */
 function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }
@@ -48,7 +48,7 @@ const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python'];
 
 type Label = { readonly language: string; readonly options: ReadonlyMap<string, string> };
 
-/** The label of the line that opens a block of code, such as "```sh status=200". */
+/** Parses the line that opens a code block, such as "```sh status=200". */
 export function labelOf(opening: string): Label {
   const [language = '', ...words] = opening.replace(/^`+/, '').trim().split(/\s+/);
   const options = words.map((word): [string, string] => [word.split('=')[0] ?? '', word.split('=')[1] ?? '']);
