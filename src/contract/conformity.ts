@@ -1,5 +1,5 @@
-// Checks responses against the document. It shares only the JSON parser with the server that creates the responses, so that the
-// same bug cannot hide in both.
+// Validates responses against the contract. This module shares only the JSON parser with the code that creates the responses, so
+// that one bug cannot hide in both.
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -17,7 +17,7 @@ import {
 } from './document.ts';
 
 export type CheckedRequest = { readonly method: string; readonly url: string };
-/** A response to check. Its headers have names in lower case. */
+/** A response to check. The names of its headers are in lower case. */
 export type CheckedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -25,20 +25,18 @@ export type CheckedResponse = {
 };
 
 export type Finding = {
-  /**
-   * The operations to which this response may belong. These are all operations of the path if none has the method of the request.
-   */
+  /** The operations to which this response may belong; all operations of the path if none has the method of the request. */
   readonly operations: readonly Operation[];
   /**
-   * The differences from the contract, one sentence each. They contain no values of headers or of the body, and no names that are
-   * data.
+   * The differences from the contract, one sentence each. The sentences contain no values of headers or of the body, and no names
+   * of fields that could be data.
    */
   readonly disagreements: readonly string[];
 };
 
 export type ConformityCheck = (request: CheckedRequest, response: CheckedResponse) => Finding;
 
-/** The headers of the connection, or of every HTTP response, which the contract does not describe. */
+/** Headers that belong to the connection or to every HTTP response, so the contract does not describe them. */
 const OF_TRANSPORT = new Set([
   'date',
   'connection',
@@ -46,15 +44,18 @@ const OF_TRANSPORT = new Set([
   'content-length',
   'content-type',
   'transfer-encoding',
-  // The security headers for browsers. The description of the document mentions them once, for all responses.
+  // The security headers for browsers. The contract's description mentions them once, for all responses.
   'x-content-type-options',
   'strict-transport-security',
 ]);
 
-/** The most errors that are reported. A single wrong schema can fail in a hundred rows. */
+/** The maximum number of errors that are reported. One wrong schema can cause an error in each of a hundred rows. */
 const MOST_ERRORS = 5;
 
-/** Returns a function that checks responses. The schemas of a response are compiled when it is first checked. */
+/**
+ * Returns a function that checks responses. The schemas of a response are compiled when the response is checked for the first
+ * time.
+ */
 export function createConformityCheck(document: Json): ConformityCheck {
   const compiledOf = responseCompiler();
   const names = propertyNamesIn(document);
@@ -73,7 +74,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
     const [first] = matching.toSorted((a, b) => compareTemplates(a.template, b.template));
     const here = matching.filter(({ operation }) => operation.path === first?.operation.path);
     const own = here.filter(({ operation }) => operation.method === method);
-    // The contract has the 405 for an unsupported method at each operation of the path.
+    // In the contract, each operation of a path has the 405 for a method that the path does not support.
     const shownBy = own.length > 0 ? own : here;
     if (here.length === 0 && unknownPath[response.status] === undefined)
       return { operations: [], disagreements: ['the contract does not show this path.'] };
@@ -85,7 +86,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
   };
 }
 
-/** The compiled schemas of a response. `validateBody` is `undefined` if the response has no body in the contract. */
+/** The compiled schemas of a response. `validateBody` is `undefined` if the contract has no body for the response. */
 type Compiled = {
   readonly headers: ReadonlyMap<string, CompiledHeader>;
   readonly validateBody: ValidateFunction | undefined;
@@ -96,12 +97,12 @@ type CompiledHeader = {
   readonly isInteger: boolean;
   readonly validate: ValidateFunction;
 };
-/** A response being checked. `names` are the properties that the contract has. */
+/** A response that is being checked. `names` are the names of all properties in the contract. */
 type Judged = CheckedResponse & { readonly isHead: boolean; readonly names: ReadonlySet<string> };
 
 type Compile = (schema: Json | false) => ValidateFunction;
 
-/** Returns a function that compiles a response of the contract; `undefined` if the contract does not have the response. */
+/** Returns a function that compiles a response of the contract, or returns `undefined` if the response is `undefined`. */
 function responseCompiler(): (response: Response | undefined) => Compiled | undefined {
   const validatorOf = schemaCompiler();
   const known = new Map<Response, Compiled>();
@@ -113,9 +114,9 @@ function responseCompiler(): (response: Response | undefined) => Compiled | unde
   };
 }
 
-/** Returns a function that compiles schemas. Equal schemas, which many operations have, are compiled once. */
+/** Returns a function that compiles schemas. Equal schemas, which many operations have, are compiled only once. */
 function schemaCompiler(): Compile {
-  // The linter has validated the schemas themselves, as in contract.ts.
+  // The schemas are not validated against the meta-schema, because the linter has done that.
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
   formats.default(ajv);
   const known = new Map<string, ValidateFunction>();
@@ -130,13 +131,14 @@ function schemaCompiler(): Compile {
 const COMPOSITIONS: readonly string[] = ['allOf', 'anyOf', 'oneOf'];
 
 /**
- * Returns the schema without additional properties. The published schemas allow them, because a later version may add fields, and
- * clients must ignore fields that they do not know. This server must not send such a field. References are already resolved.
+ * Returns a copy of the schema that does not allow additional properties. The published schemas allow them, because a later
+ * version may add fields, and clients must ignore unknown fields. But this server must not send such fields. `$ref`s in the
+ * schema must already be resolved.
  */
 export function closeSchema(schema: Json): Json {
   const isComposed = COMPOSITIONS.some((name) => schema[name] !== undefined);
   const isOpen = schema['additionalProperties'] === undefined && (isComposed || isObject(schema['properties']));
-  // `additionalProperties` ignores the properties of schemas in allOf, anyOf or oneOf.
+  // `additionalProperties` does not know the properties of the schemas in allOf, anyOf or oneOf.
   const keyword = isComposed ? 'unevaluatedProperties' : 'additionalProperties';
   return isOpen ? { ...withClosedParts(schema), [keyword]: false } : withClosedParts(schema);
 }
@@ -151,12 +153,12 @@ function withClosedParts(schema: Json): Json {
   return Object.fromEntries(Object.entries(schema).map(closedPart));
 }
 
-/** Closes the schema unless it is `true` or `false`. */
+/** Returns a closed copy of a schema. The schemas `true` and `false` are returned unchanged. */
 function closedOrBoolean(schema: unknown): unknown {
   return isObject(schema) ? closeSchema(schema) : schema;
 }
 
-/** Returns a member of allOf, anyOf or oneOf, which stays open because the composed schema is closed. */
+/** Returns a member of allOf, anyOf or oneOf. The member itself stays open, because the schema that contains it is closed. */
 function openWithClosedParts(schema: unknown): unknown {
   return isObject(schema) ? withClosedParts(schema) : schema;
 }
@@ -230,7 +232,7 @@ function wordsOf(errors: readonly ErrorObject[] | null | undefined, names: Reado
   return words.slice(0, MOST_ERRORS).join(', ');
 }
 
-/** Returns the name, or "…" if it is not an identifier, because it may then be a customer's data or an API key. */
+/** Returns the name of a field, or "…" if the name is not an identifier, because it may be a customer's data or an API key. */
 function nameOf(field: string): string {
   return /^\w{1,40}$/.test(field) ? field : '…';
 }
@@ -241,7 +243,7 @@ function propertyNamesIn(value: unknown): Set<string> {
   return new Set([...own, ...Object.values(value).flatMap((member) => [...propertyNamesIn(member)])]);
 }
 
-/** Parses JSON. Returns `undefined` if the text is not JSON. */
+/** Parses JSON. Returns `undefined` if the text is not valid JSON. */
 function parse(text: string): unknown {
   try {
     return parseJson(text);

@@ -1,10 +1,10 @@
-// Reads an OpenAPI document: its operations, named schemas, references and examples. It needs no server.
+// Reads an OpenAPI document: its operations, named schemas, references and examples. It does not need a server.
 
 export type Json = Record<string, unknown>;
 export type Example = { readonly summary?: string; readonly value: unknown };
 export type Examples = Readonly<Record<string, Example>>;
 
-/** A JSON Schema, with the keywords that the code reads by name. */
+/** A JSON Schema. The listed members are the keywords that the code uses. */
 export type Schema = Json & {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -63,30 +63,30 @@ export type Operation = {
   readonly requestBody?: {
     readonly description: string;
     readonly content: Content;
-    /** The size of the largest body, if it is not the default of 100 KiB. */
+    /** The maximum size of the request's body, in bytes. Default: 100 KiB. */
     readonly 'x-max-bytes'?: number;
   };
-  /** The responses, by status. */
+  /** The responses, by HTTP status. */
   readonly responses: Readonly<Record<string, Response>>;
 };
 
-/** A request that the server sends to a client, which sends the response. */
+/** A request that the server sends to a client's URL. */
 export type Webhook = Omit<Operation, 'path'> & {
   /** The name of the webhook, such as "parent_program.created". */
   readonly name: string;
 };
 
-/** The members of a path item that are operations. */
+/** The names of a path item's members that are operations. */
 export const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const SCHEMAS = '#/components/schemas/';
 
 /**
- * Which references are followed. With `keepNamedSchemas`, references to `components.schemas` stay, and `schemaNameOf` returns
- * their names.
+ * Which references are resolved. With `keepNamedSchemas`, references to `components.schemas` are kept, and `schemaNameOf` returns
+ * the names of their schemas.
  */
 export type Following = { readonly keepNamedSchemas: boolean };
 
-/** Returns all operations that clients call, in the order of the document, with their references followed. */
+/** Returns all operations that clients call, in the order of the document, with resolved references. */
 export function operationsOf(document: Json, following?: Following): Operation[] {
   return itemsOf<Operation>(document, 'paths', following).map(({ key, method, item }) => ({
     ...item,
@@ -95,7 +95,7 @@ export function operationsOf(document: Json, following?: Following): Operation[]
   }));
 }
 
-/** Returns all webhooks, in the order of the document, with their references followed. */
+/** Returns all webhooks, in the order of the document, with resolved references. */
 export function webhooksOf(document: Json, following?: Following): Webhook[] {
   return itemsOf<Webhook>(document, 'webhooks', following).map(({ key, method, item }) => ({
     ...item,
@@ -116,7 +116,7 @@ function itemsOf<T>(
 }
 
 /**
- * Returns the value with all references in it followed. Throws if a schema contains itself; such a schema can be read only with
+ * Returns the value with all references in it resolved. Throws if a schema contains itself; such a schema can be read only with
  * `keepNamedSchemas`.
  */
 export function resolve<T>(document: Json, value: unknown, following: Following = { keepNamedSchemas: false }): T {
@@ -129,13 +129,13 @@ export function resolve<T>(document: Json, value: unknown, following: Following 
     const inside = reference === null ? within : [...within, reference];
     return Object.fromEntries(Object.entries(target).map(([name, member]) => [name, follow(member, inside)]));
   };
-  // The type holds, because the linter has checked that each part of the document is what OpenAPI requires there.
+  // The type assertion is safe, because the linter has checked that each part of the document has the form that OpenAPI requires.
   return follow(value, []) as T;
 }
 
 /**
- * Returns the value to which a reference leads, if need be through further references, and the first reference; `null` in its
- * place if the value is not a reference. Members beside `$ref` override those of the target.
+ * Follows a reference, which may lead to further references. Returns the value at its end and the first reference; `reference` is
+ * `null` if the given value is not a reference. Members beside a `$ref` override those of its target.
  */
 export function followReference(document: Json, value: Json): { target: Json; reference: string | null } {
   const followed = new Set<string>();
@@ -161,7 +161,7 @@ function getTarget(document: Json, reference: string): Json {
   return target;
 }
 
-/** Returns the names in a reference within the document, which is a JSON pointer in a URI fragment (RFC 6901 section 6). */
+/** Returns the names in a reference within the document, which is a JSON Pointer in a URI fragment (RFC 6901 section 6). */
 export function namesIn(reference: string): string[] {
   return reference
     .replace(/^#\/?/, '')
@@ -169,7 +169,10 @@ export function namesIn(reference: string): string[] {
     .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns the name of the schema to which a reference leads, such as "ParentProgram"; `undefined` for any other value. */
+/**
+ * Returns the name of the schema to which a reference leads, such as "ParentProgram"; `undefined` if the value is not such a
+ * reference.
+ */
 export function schemaNameOf({ $ref }: Json): string | undefined {
   return typeof $ref === 'string' && $ref.startsWith(SCHEMAS) ? $ref.slice(SCHEMAS.length) : undefined;
 }
@@ -178,21 +181,21 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the statuses of an operation's successful responses, the lowest first. */
+/** Returns the statuses of an operation's successful responses in ascending order. */
 export function successesOf({ responses }: Operation): number[] {
   return Object.keys(responses)
     .map(Number)
     .filter((status) => status >= 200 && status < 300);
 }
 
-/** Returns the status of an operation's success, which is the lowest 2xx that the operation has. */
+/** Returns the lowest 2xx status of an operation. Throws if there is no 2xx status. */
 export function successOf(operation: Operation): number {
   const [success] = successesOf(operation);
   if (success === undefined) throw new Error(`${operation.operationId} declares no success.`);
   return success;
 }
 
-/** Returns the value of the first example. */
+/** Returns the value of the first example; `undefined` if there are no examples. */
 export function firstExample(examples: Examples): unknown {
   return Object.values(examples)[0]?.value;
 }
@@ -201,7 +204,10 @@ export function lastExample(examples: Examples): unknown {
   return Object.values(examples).at(-1)?.value;
 }
 
-/** Returns the decoded segments of a request's path, so that they can be compared (RFC 3986 section 6.2.2.2). */
+/**
+ * Returns the percent-decoded segments of a request's path, because equivalent paths can be encoded differently (RFC 3986 section
+ * 6.2.2.2).
+ */
 export function segmentsOf(path: string): string[] {
   return path.split('/').map((segment) => {
     try {
@@ -212,7 +218,7 @@ export function segmentsOf(path: string): string[] {
   });
 }
 
-/** Returns whether a path matches a template. Both are given as segments. */
+/** Returns whether a path matches a template, both given as segments. */
 export function isOfTemplate(template: readonly string[], path: readonly string[]): boolean {
   return (
     template.length === path.length &&
@@ -221,8 +227,8 @@ export function isOfTemplate(template: readonly string[], path: readonly string[
 }
 
 /**
- * Compares two templates that match the same path. The path belongs to the template that is sorted first, whose literal segment
- * comes earlier.
+ * Compares two templates that match the same path, for sorting. The template whose literal segment comes earlier is sorted first,
+ * and the path belongs to it.
  */
 export function compareTemplates(a: readonly string[], b: readonly string[]): number {
   const isParameter = (segment: string | undefined) => segment?.startsWith('{') === true;

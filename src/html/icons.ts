@@ -6,7 +6,7 @@ export const KEY_ICON: Html = html`<svg class="picture" viewBox="0 0 48 48" widt
 
 export const WEBHOOK_ICON: Html = html`<svg class="picture" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"><path d="M6 24h22M20 15l9 9-9 9"/><rect x="34" y="9" width="8" height="30" rx="3"/></svg>`;
 
-/** The icons of sections and actions, each 20 by 20. */
+/** The icons of sections and actions, each 20 by 20 units. */
 const SHAPES = {
   profile: html`<circle cx="10" cy="6.5" r="3.25"/><path d="M3.5 17a6.5 6.5 0 0 1 13 0"/>`,
   people: html`<circle cx="7.5" cy="7" r="2.75"/><path d="M2 16.5a5.5 5.5 0 0 1 11 0M13 4.6a2.75 2.75 0 0 1 0 4.8M15 12.2a5.5 5.5 0 0 1 3 4.3"/>`,
@@ -35,17 +35,17 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** Holds each icon once, however often the page shows it. Every page begins with it. */
+/** Contains each icon once, even if a page shows the icon several times. Every page begins with this sprite. */
 export const SPRITE: Html = html`<svg class="sprite" width="0" height="0" aria-hidden="true">${Object.entries(
   SHAPES,
 ).map(([name, shape]) => html`<symbol id="icon-${name}" viewBox="0 0 20 20">${shape}</symbol>`)}</svg>`;
 
-/** Decorates a text that says the same: screen readers skip it. */
+/** Returns an icon that decorates a text with the same meaning, so screen readers skip the icon. */
 export function icon(name: IconName): Html {
   return html`<svg class="icon" width="18" height="18" aria-hidden="true"><use href="#icon-${name}"/></svg>`;
 }
 
-/** The initials of the first and the last word: "AO" for "Adaeze Okafor". */
+/** Returns the initials of the first and the last word, such as "AO" for "Adaeze Okafor". */
 export function initials(name: string): string {
   const words = name.split(/\s+/).filter((word) => word !== '');
   const chosen = words.length > 1 ? [words.at(0), words.at(-1)] : words;

@@ -1,6 +1,6 @@
-// Where the server publishes the files of generated/docs, which link to each other by name.
+// The paths at which the server publishes the files of generated/docs, which link to each other by file name.
 
-/** Files that are outside of /docs, by their path: those that programs expect there. */
+/** The files that programs expect outside /docs, by path. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   '/openapi.json': 'openapi.json',
   '/openapi.yaml': 'openapi.yaml',
@@ -16,10 +16,10 @@ const OUTSIDE: Readonly<Record<string, string>> = {
 
 export const OUTSIDE_PATHS: readonly string[] = Object.keys(OUTSIDE);
 
-/** A page, or a file with an extension, possibly in a folder. No part of it begins with a dot. */
+/** Matches the path of a page, or of a file with an extension, possibly in a folder. No part of the path begins with a dot. */
 const NAME = /^\/docs\/((?:[\w-]+\/)*[\w-]+)((?:\.\w+)*)$/;
 
-/** The file that is published at a path; `null` if there cannot be one. */
+/** Returns the file that is published at a path; `null` if no file can be published there. */
 export function fileAt(path: string): string | null {
   if (path === '/docs') return 'docs/index.html';
   if (Object.hasOwn(OUTSIDE, path)) return OUTSIDE[path] ?? null;
@@ -28,7 +28,10 @@ export function fileAt(path: string): string | null {
   return `docs/${name}${extension === '' ? '.html' : extension}`;
 }
 
-/** The present path of one that pages had before, or have on a server for static files. */
+/**
+ * Returns the current path of a page for a path that the page had in an earlier version, or has on a static file server; `null`
+ * for any other path.
+ */
 export function presentPathOf(path: string): string | null {
   if (path === '/docs/' || path === '/docs/index.html') return '/docs';
   if (path === '/docs/plain' || path === '/docs/plain.html') return '/docs/all';
@@ -36,12 +39,12 @@ export function presentPathOf(path: string): string | null {
   return page ?? null;
 }
 
-/** The Markdown of a page, for a reader who prefers it. */
+/** Returns the Markdown file of a page, for readers who prefer Markdown. */
 export function markdownOf(file: string): string {
   return file === 'docs/all.html' ? 'docs/llms-full.txt' : file.replace(/\.html$/, '.md');
 }
 
-/** The page with its links to other files as paths on the server. */
+/** Returns the page with its links to other files replaced by paths on the server. */
 export function rewriteLinks(page: string): string {
   return page.replace(
     /(href|src|data-redoc)="(?![a-z]+:|[#/"])(?:\.\.\/)?([^"#]+)/g,

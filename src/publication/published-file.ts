@@ -7,9 +7,9 @@ import { rewriteLinks } from './paths.ts';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Representation = { readonly bytes: Buffer; readonly entityTag: string };
 
-/** A published file, read, hashed and compressed once. */
+/** A published file, which is read, hashed and compressed once. */
 export type PublishedFile = {
-  /** A file that is compressed already has only `identity`. */
+  /** The file's content by encoding. A file that is already compressed has only `identity`. */
   readonly representations: { readonly identity: Representation } & Readonly<Partial<Record<Encoding, Representation>>>;
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -17,36 +17,38 @@ export type PublishedFile = {
 /** The output folder of `npm run generate` and `npm run docs`. */
 export const GENERATED = new URL('../../generated/', import.meta.url);
 
-/** The default of `base_url` in the contract, for which the documentation and the collection are built. */
+/**
+ * The default of `base_url` in the contract. The build of the documentation and of the collection uses it as the server's origin.
+ */
 export const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
-/** The contact for support for which the documentation is built. It has a line of its own wherever it stands. */
+/** The support contact that the build of the documentation uses. It always has a line of its own. */
 export const EXAMPLE_SUPPORT = 'https://support.invalid/';
 const SUPPORT_LINES = /^.*https:\/\/support\.invalid\/.*\n/gm;
 
-/** The links to the contract and its documentation (RFC 8631). */
+/** The value of the Link header, with the links to the contract and its documentation (RFC 8631). */
 export const LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
 
-/** Whether the file is the same for every origin. */
+/** Returns whether the file is the same for every origin. */
 export function isOriginless(name: string): boolean {
   return !/\.(html|md|txt|xml)$|postman\.json$|api-catalog$/.test(name);
 }
 
 export type Shown = {
-  /** Where readers reach the server. */
+  /** The origin at which readers reach the server. */
   readonly origin: string;
-  /** Where readers get support. Lines about it are left out if it is `undefined`. */
+  /** The URL at which readers get support. If it is `undefined`, lines about support are omitted. */
   readonly supportUrl: string | undefined;
 };
 
-/** Reads what was built, by its name in `generated`. Resolves to `null` if there is no such file. */
+/** Reads a file of the build by its name in `generated`. Resolves to `null` if there is no such file. */
 export type ReadBuilt = (name: string) => Promise<Buffer | null>;
 
 export function readerOf(folder: URL): ReadBuilt {
   return (name) => readFile(new URL(name, folder)).catch(nullIfMissing);
 }
 
-/** A file of `generated`; `null` if it does not exist. */
+/** Reads a file of `generated` and adapts it to the origin; returns `null` if the file does not exist. */
 export async function readPublished(readBuilt: ReadBuilt, name: string, options: Shown): Promise<PublishedFile | null> {
   const built = await readBuilt(name);
   if (built === null) return null;
@@ -65,15 +67,15 @@ function adaptText(text: string, name: string, { origin, supportUrl }: Shown): s
   return (isPage ? rewriteLinks(supported) : supported).replaceAll(EXAMPLE_ORIGIN, () => origin);
 }
 
-/** The name contains a hash of the content. */
+/** Matches files whose name contains a hash of their content. */
 const HASHED = /^docs\/assets\/.*\.(js|css)$/;
 
-/** Documents that editors, code generators and agents in a browser read from any origin. */
+/** Matches documents that editors, code generators and agents in a browser read from any origin. */
 const DOCUMENT = /\.(json|yaml|tgz|md|txt)$|api-catalog$/;
 
 /**
- * The media types of the OpenAPI Initiative; their suffixes name the syntax (RFC 6839, RFC 9512). "application/openapi+json" is
- * still a draft (draft-ietf-httpapi-rest-api-mediatypes). By the end of the name; the first one that fits.
+ * The media types by the end of the file name; the first match applies. The types of the OpenAPI Initiative have suffixes that
+ * name the syntax (RFC 6839, RFC 9512). "application/openapi+json" is still a draft (draft-ietf-httpapi-rest-api-mediatypes).
  */
 const TYPES: readonly (readonly [string, string])[] = [
   ['openapi.json', 'application/vnd.oai.openapi+json;version=3.1'],
@@ -99,7 +101,7 @@ function headersOf(name: string): Record<string, string> {
   const isPage = name.endsWith('.html');
   return {
     'Content-Type': typeOf(name),
-    // All others are revalidated each time, which mostly ends in a short 304.
+    // All other files are revalidated each time, which usually results in a short 304.
     'Cache-Control': HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'public, no-cache',
     Vary: isPage || name.endsWith('.md') ? 'Accept, Accept-Encoding' : 'Accept-Encoding',
     Link: LINKS,
@@ -112,7 +114,7 @@ function headersOf(name: string): Record<string, string> {
   };
 }
 
-/** Content-Security-Policy of a page. Redoc creates styles at run time, and workers for a search of its own. */
+/** Returns the Content-Security-Policy of a page. Redoc creates styles at run time, and a worker for its search. */
 function policyOf(name: string): string {
   const isRedoc = name === 'docs/reference.html';
   return [
@@ -129,7 +131,7 @@ function policyOf(name: string): string {
   ].join('; ');
 }
 
-/** The compressed versions that the build has left beside the file. */
+/** Reads the compressed versions that the build has created beside the file. */
 async function readCompressed(
   readBuilt: ReadBuilt,
   name: string,
@@ -147,15 +149,15 @@ async function compress(bytes: Buffer): Promise<PublishedFile['representations']
   return { br: represent(br), gzip: represent(zipped), identity: represent(bytes) };
 }
 
-/** The highest quality takes ten times as long and saves another 2.5%. */
+/** The highest quality would take ten times as long and save another 2.5%. */
 const BROTLI_QUALITY = 5;
 
-/** Each encoding has its own strong tag (RFC 9110 section 8.8.3). */
+/** Returns the representation of a file in one encoding. Each encoding has its own strong entity tag (RFC 9110 section 8.8.3). */
 function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
-/** The errors for a file that does not exist, for a path with a file as its folder, and for a path that is too long. */
+/** The error codes for a file that does not exist, a path in which a file stands for a folder, and a path that is too long. */
 const MISSING: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function nullIfMissing(error: NodeJS.ErrnoException): null {

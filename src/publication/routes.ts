@@ -16,43 +16,43 @@ import {
 export type Publication = {
   routes(options: RouteOptions): Router;
   /**
-   * Reads and compresses the largest and the most read files for the origin that readers call, so that no request waits for that.
-   * Never rejects: a request for a file that cannot be read fails, and says why in the log.
+   * Reads and compresses the largest and the most requested files for this origin, so that requests need not wait. Never rejects:
+   * if a file cannot be read, a request for the file fails and logs the reason.
    */
   prepare(origin: string): Promise<void>;
 };
 
 export type PublicationOptions = {
-  /** `readerOf(GENERATED)` by default. */
+  /** Reads the files of the build. Default: `readerOf(GENERATED)`. */
   readonly readBuilt?: ReadBuilt;
-  /** Where readers get support. The files name none if it is omitted. */
+  /** The URL at which readers get support. If it is omitted, the files do not mention support. */
   readonly supportUrl?: string | undefined;
 };
 
 export type RouteOptions = {
-  /** Sets the security headers of a web page; the files replace some of them. */
+  /** Sets the security headers of a web page. The headers of a file replace some of them. */
   readonly setPageHeaders: (res: Response) => void;
-  /** The origin that the files show. The one that the reader called is used if it is omitted. */
+  /** The origin that the files contain. Default: the origin of the request. */
   readonly publicUrl: string | undefined;
-  /** Another origin at which the same files are, such as that of a cell beside the one that all cells share. */
+  /** Another origin that serves the same files. For example, a cell has its own origin and the one that all cells share. */
   readonly otherUrl?: string | undefined;
 };
 
-/** Public routes to the contract and its documentation. Not part of the contract. */
+/** Creates the public routes to the contract and its documentation, which are not part of the contract themselves. */
 export function openPublication({ readBuilt = readerOf(GENERATED), supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {
     const readNamed = (of: string) => readPublished(readBuilt, name, { origin: of, supportUrl });
     const reading =
       files.get(name) ?? (isOriginless(name) ? cacheRead(() => readNamed('')) : cacheReadByOrigin(readNamed));
-    // This comes before the read, so that concurrent requests share it.
+    // The entry is set before the read, so that concurrent requests share the read.
     files.set(name, reading);
     let file: PublishedFile | null = null;
     try {
       file = await reading(origin);
       return file;
     } finally {
-      // Clients can ask for any number of names.
+      // Entries for missing files are deleted, because clients can ask for any number of names.
       if (file === null) files.delete(name);
     }
   };
@@ -76,7 +76,7 @@ function routesTo(read: ReadNamed, options: Published): Router {
   router.get('/', (req: Request, res: Response, next: NextFunction) => {
     res.setHeader('Link', `${LINKS}, </.well-known/api-catalog>; rel="api-catalog"`);
     res.setHeader('Vary', 'Accept');
-    // The dashboard is for browsers.
+    // Browsers are passed on to the dashboard. Other clients are redirected to the API catalog.
     if (accepts(req).type(['json', 'html']) === 'html') next();
     else res.redirect(303, '/.well-known/api-catalog');
   });
@@ -89,7 +89,7 @@ function routesTo(read: ReadNamed, options: Published): Router {
     res.type('text/plain').set('Cache-Control', 'max-age=86400').send(text);
   });
   router.all(
-    // An expression, because Express decodes a parameter, and throws for one that is malformed.
+    // The routes use a regular expression, because Express would decode a parameter, and throw if it is malformed.
     [/^\/docs(?:\/.*)?$/, ...OUTSIDE_PATHS],
     (req: Request, res: Response, next: NextFunction) => {
       setPageHeaders(res);
@@ -105,11 +105,17 @@ function routesTo(read: ReadNamed, options: Published): Router {
 
 type Read = (origin: string) => Promise<PublishedFile | null>;
 
-/** Each origin costs the memory of all files again, 3 MB, and up to a tenth of a second to compress one of them. */
+/**
+ * The maximum number of origins whose files are cached. Each origin takes another 3 MB, and up to a tenth of a second to compress
+ * a file.
+ */
 const MAX_ORIGINS = 4;
 const REPLACEMENT_INTERVAL_MS = 10_000;
 
-/** Clients can make up any number of origins. If there are too many, further ones get the file that shows the example. */
+/**
+ * Caches the file by origin. The attack: a client sends requests with any number of invented origins. A new origin replaces
+ * another one only every ten seconds; in between, further origins get the file with the example's origin.
+ */
 function cacheReadByOrigin(read: Read): Read {
   const reads = new Map<string, Read>();
   const example = cacheRead(() => read(EXAMPLE_ORIGIN));
@@ -117,7 +123,8 @@ function cacheReadByOrigin(read: Read): Read {
   return (origin) => {
     const known = reads.get(origin);
     if (known !== undefined) {
-      // The origin moves to the end of the order, so that made-up origins replace each other, and not one that readers use.
+      // The origin moves to the end of the order, so that invented origins replace each other, and not an origin that readers
+      // use.
       reads.delete(origin);
       reads.set(origin, known);
       return known(origin);
@@ -135,7 +142,7 @@ function cacheReadByOrigin(read: Read): Read {
   };
 }
 
-/** Reads the file once, and again as long as it is missing or cannot be read. */
+/** Caches the result of a read. A file that is missing or cannot be read is read again at the next request. */
 function cacheRead(read: () => Promise<PublishedFile | null>): Read {
   let reading: Promise<PublishedFile | null> | undefined;
   return async () => {
@@ -153,7 +160,7 @@ function cacheRead(read: () => Promise<PublishedFile | null>): Read {
 }
 
 const METHODS = 'GET, HEAD, OPTIONS';
-/** The encodings, the smallest one first. */
+/** The encodings in order of preference, the smallest result first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
 type Asked = { readonly file: string; readonly req: Request; readonly res: Response; readonly next: NextFunction };
@@ -180,18 +187,21 @@ async function respond(read: ReadNamed, { publicUrl }: RouteOptions, { file, req
 
 const HOST = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;
 
-/** The origin that the reader called; the example's for a Host header that is not a host. */
+/** Returns the origin of the request, or the example's origin if the Host header is not a host. */
 function originOf({ protocol, headers: { host = '' } }: Request): string {
   return HOST.test(host) ? `${protocol}://${host}` : EXAMPLE_ORIGIN;
 }
 
-/** RFC 9110 section 13.1.2. Not Express's `req.fresh`, which is false for a request with Cache-Control: no-cache. */
+/**
+ * Returns whether If-None-Match contains the entity tag (RFC 9110 section 13.1.2). Express's `req.fresh` is not used, because it
+ * is false for a request with Cache-Control: no-cache.
+ */
 function isMatch(entityTag: string, header = ''): boolean {
   const tags: readonly string[] = header.match(/"[^"]*"/g) ?? [];
   return header.trim() === '*' || tags.includes(entityTag);
 }
 
-/** A browser sends OPTIONS before a request with If-None-Match from another origin. */
+/** Responds to OPTIONS, which browsers send before a cross-origin request with If-None-Match. */
 function respondOptions(res: Response): void {
   res
     .writeHead(204, { Allow: METHODS, 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Allow-Headers': '*' })
@@ -227,13 +237,13 @@ const LIFE_DAYS = 180;
 
 type About = {
   readonly supportUrl: string | undefined;
-  /** The origins at which the file is. The documentation is at the first one. */
+  /** The origins that serve the security.txt. The first one also serves the documentation. */
   readonly origins: readonly [string, ...string[]];
 };
 
 /**
- * The security.txt of the server (RFC 9116): whom to tell about a vulnerability, and what to do with a leaked key. Returns
- * `null` without a contact, which the RFC requires, as an e-mail address or by HTTPS.
+ * Returns the content of security.txt (RFC 9116), which says whom to tell about a vulnerability and what to do with a leaked key.
+ * Returns `null` if there is no contact with an e-mail address or an HTTPS URL, because the RFC requires one.
  */
 function securityTxtOf({ supportUrl, origins }: About, now: Date): string | null {
   if (supportUrl === undefined || supportUrl.startsWith('http:')) return null;
