@@ -2,18 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Request, type Response, Router } from 'express';
 import { type Database, isReachable } from '../store/sql/database.ts';
 
-/** A time below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s), so that they get the response. */
+/**
+ * The time limit of the database query. It is below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s),
+ * so that both get a response.
+ */
 export const TIMEOUT_MS = 2000;
 
 export type HealthDeps = {
   readonly db: Database;
   readonly isStopping: () => boolean;
-  /** Whether a request has needed an encryption key that this process does not have. */
+  /** Returns whether a request has needed an encryption key that this process does not have. */
   readonly lacksEncryptionKey: () => boolean;
   readonly setPageHeaders: (res: Response) => void;
 };
 
-/** /livez and /readyz, for supervisors and load balancers. They are not part of the contract. */
+/** Returns the routes /livez and /readyz for supervisors and load balancers. The contract does not contain them. */
 export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeaders }: HealthDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const respond = (res: Response, status: number, state: string): void => {
@@ -34,8 +37,8 @@ export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeader
 }
 
 /**
- * Queries the database and returns the problem, or null, within the timeout. Concurrent probes share one query: the routes are
- * public, and a flood of requests must not use up the connections.
+ * Returns a function that queries the database and returns the problem, or `null`, within the time limit. Concurrent probes share
+ * one query, because the routes are public, and a flood of requests must not use up the connections.
  */
 function createProbe(db: Database): () => Promise<string | null> {
   let inFlight: Promise<string | null> | undefined;

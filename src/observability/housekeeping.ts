@@ -20,7 +20,7 @@ import type { Logger } from './logs.ts';
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };
 
 export type Retention = {
-  /** How long events and their webhook deliveries are kept. */
+  /** The number of days for which events and their webhook deliveries are kept. */
   readonly eventDays: number;
 };
 
@@ -35,7 +35,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'counts of requests': deleteOldKeyUses,
   'notices about keys': deleteOldKeyNotices,
   'networks of keys': deleteOldKeyNetworks,
-  // Deliveries come before the events, because a delivery without its event fails.
+  // Deliveries are deleted before their events, because an attempt to deliver a deleted event would fail.
   'webhook deliveries': (db, deletion, { eventDays }) => deleteExpiredDeliveries(db, deletion, eventDays),
   'counts of webhooks': deleteOldWebhookDays,
   'previous webhook secrets': eraseExpiredPreviousSecrets,
@@ -49,8 +49,8 @@ async function deleteExpiredProviderSignIns(db: Database, deletion: Deletion): P
 }
 
 /**
- * Deletes expired rows some seconds after the start, for processes that do not live long, and then every 15 minutes, unless the
- * last run is still in progress. Returns a function that stops it, and waits for the chunk in progress.
+ * Deletes expired rows a few seconds after the start, so that short-lived processes do it too, and then every 15 minutes, unless
+ * the last run is still in progress. Returns a function that stops the runs and waits for the current chunk.
  */
 export function startHousekeeping(
   db: Database,
@@ -78,7 +78,7 @@ export function startHousekeeping(
   };
 }
 
-/** Runs every task once, until the signal is aborted. A failed task is logged; the others still run. */
+/** Runs every task once, until the signal is aborted. If a task fails, the failure is logged and the other tasks still run. */
 export async function deleteExpired(
   db: Database,
   logger: Logger,

@@ -5,20 +5,23 @@ import { prettyFactory } from 'pino-pretty';
 export type { Logger };
 
 export type LogOptions = {
-  /** The members of every line. */
+  /** Members that every line has. */
   readonly base?: Readonly<Record<string, unknown>>;
-  /** Standard output by default. */
+  /** Where the lines are written. Default: standard output. */
   readonly output?: Writable & { readonly isTTY?: boolean };
 };
 
-/** Logs JSON lines, or readable rows on a terminal. Nothing logs an Authorization header, a key or a query, which may be private. */
+/**
+ * Creates a logger that writes JSON lines, or readable rows on a terminal. Do not log Authorization headers, keys or queries,
+ * which may be private.
+ */
 export function createLogger(level: string, { base, output = process.stdout }: LogOptions = {}): Logger {
   const serializers = { err: (error: unknown) => ({ stack: describeError(error) }) };
   const options = { level, base: base ?? null, timestamp: createTimestamp(), serializers };
   return pino(options, output.isTTY === true ? createRows(output) : createBlocks(output));
 }
 
-/** Writes one row for each line. The stack of an error follows in rows of its own. */
+/** Writes one row for each line. The stack of an error follows the row in further rows. */
 function createRows(output: Writable): { write: (line: string) => void } {
   const format = prettyFactory({ translateTime: 'HH:MM:ss', hideObject: true, messageFormat: rowOf });
   output.on('error', () => {});
@@ -47,12 +50,15 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A path may contain escape sequences, which a terminal would carry out. */
+/** Replaces control characters. The attack: a path contains escape sequences, which a terminal would execute. */
 function replaceControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '\u{fffd}');
 }
 
-/** Formats the time like pino's isoTime, but once a millisecond. Formatting takes a tenth of the time of a line. */
+/**
+ * Returns a function like pino's isoTime that formats each millisecond only once, because formatting takes a tenth of the time of
+ * a line.
+ */
 function createTimestamp(): () => string {
   let formattedAt = 0;
   let text = '';
@@ -70,11 +76,11 @@ const BLOCK_BYTES = 32 * 1024;
 const FLUSH_MS = 200;
 
 /**
- * Writes lines in blocks, at most 200 ms late: one write for each request costs as much as its validation. Not pino's own
- * destination, which at exit retries for ever if the reader is gone.
+ * Writes lines in blocks, at most 200 ms late, because a write for each request would cost as much as validating the request.
+ * Pino's own destination is not used, because at exit it retries forever if the reader is gone.
  */
 function createBlocks(output: Writable): { write: (line: string) => void } {
-  // The lines are kept as bytes, because concatenating many strings takes longer than encoding the lines.
+  // The lines are kept as bytes, because concatenating many strings would take longer than encoding each line.
   let lines: Buffer[] = [];
   let blockBytes = 0;
   const flush = () => {
@@ -97,26 +103,29 @@ function createBlocks(output: Writable): { write: (line: string) => void } {
 
 const EVERY_MS = 10_000;
 
-/** Logs events that can be so many that a line for each would fill the disk, or take more time than the event itself. */
+/** A log for events that can be so many that a line for each would fill the disk, or take more time than the event itself. */
 export type SampledLog<Event> = {
   readonly log: (event: Event) => void;
-  /** Logs at once what has been counted so far. Call it when no more events occur. */
+  /** Logs the counts so far immediately. Call it when no more events occur. */
   readonly stop: () => void;
 };
 
 type Sampling<Event> = {
-  /** The number of events in ten seconds that get a line each. */
+  /** The number of events in each interval that get a line each. */
   readonly oneByOne: number;
   readonly logOne: (event: Event) => void;
-  /** Returns the name under which an event above this number is counted. */
+  /** Returns the name under which an event is counted if it does not get its own line. */
   readonly kindOf: (event: Event) => string;
-  /** Logs the number of these events by kind. */
+  /** Logs how many events were counted, by kind. */
   readonly logCounts: (counts: Readonly<Record<string, number>>) => void;
-  /** Ten seconds by default. */
+  /** The length of the interval. Default: 10,000. */
   readonly everyMs?: number | undefined;
 };
 
-/** The first events in ten seconds have a line each. The others are counted, and have one line when the ten seconds are over. */
+/**
+ * Creates a log in which the first events of each interval get a line each. The other events are counted, and logged as one line
+ * at the end of the interval.
+ */
 export function createSampledLog<Event>({
   oneByOne,
   logOne,
@@ -156,8 +165,8 @@ const AUTHORIZATION = /\b(Bearer|Basic)\s+\S+/gi;
 const MAX_CAUSES = 5;
 
 /**
- * The stacks, with names and messages, of an error and of its causes. Other members of an error can be private, such as a
- * statement with its parameters, or the row that violates a constraint.
+ * Returns the stacks, with names and messages, of an error and its causes. Other members of an error can be private, such as an
+ * SQL statement with its parameters, or the row that violates a constraint.
  */
 export function describeError(error: unknown, causes = MAX_CAUSES): string {
   if (!(error instanceof Error)) return redact(String(error));

@@ -7,7 +7,7 @@ import type { Span, SpanEnd, Tracing } from './instruments/tracing.ts';
 import type { Logger } from './logs.ts';
 import type { Observers } from './reporter.ts';
 
-/** Gives each request its id, its span, and its line in the log once it has been answered or abandoned. */
+/** Gives each request an id and a span. Logs the request when its response has been sent or its connection was closed. */
 export function observeRequests({ logger, metrics, tracing }: Observers, durations: RequestDurations): RequestHandler {
   const log = createRequestLog(
     logger,
@@ -28,10 +28,10 @@ export function observeRequests({ logger, metrics, tracing }: Observers, duratio
   };
 }
 
-/** Called after the response to a request was sent, or its connection closed. */
+/** Called when the response to a request has been sent, or its connection was closed. */
 type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
 
-/** Logs one line for each request, after its response was sent or its connection closed. */
+/** Returns a function that logs one line for a request when its response has been sent or its connection was closed. */
 export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
   return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
     const startedAt = performance.now();
@@ -40,7 +40,7 @@ export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
       const milliseconds = performance.now() - startedAt;
       onFinished?.(exchange, res, milliseconds);
       if (res.statusCode === 503 && !exchange.isLogged) return;
-      // A load balancer asks each second.
+      // A load balancer checks the health every second, so these requests are logged only on the level "debug".
       const level = exchange.handledBy === HEALTH && res.statusCode === 200 ? 'debug' : 'info';
       if (level === 'debug' && !logger.isLevelEnabled(level)) return;
       logger[level]({
@@ -60,7 +60,7 @@ export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
 
 const ID_CHARACTERS = 36;
 
-/** Omits the query, and any segment longer than an id, which may be a key. */
+/** Returns the path without the query and without any segment longer than an id, because a long segment may be a key. */
 function pathOf(url: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -69,19 +69,19 @@ function pathOf(url: string): string {
   return segments.join('/').slice(0, 200);
 }
 
-/** Upper bounds in seconds: from a cached response to the time limit of a statement. */
+/** The upper bounds of the ranges in seconds, from a cached response to the time limit of an SQL statement. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
-/** "aborted": the client closed the connection before the end of the response. */
+/** The first digit of the status, or "aborted" if the client closed the connection before the end of the response. */
 export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'aborted';
 
 const CLASSES: readonly StatusClass[] = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 
-/** Durations of requests in seconds, by operation and class of the status. Recording one allocates nothing. */
+/** The durations of requests in seconds, by operation and class of the status. Recording a duration allocates nothing. */
 export class RequestDurations {
   readonly #byOperation = new Map<string, Map<StatusClass, Distribution>>();
 
-  /** `operation`: one of few names, which no request chooses. */
+  /** Records a duration. `operation` must be one of a few fixed names, not a value from the request. */
   record(operation: string, status: number | 'aborted', seconds: number): void {
     const statusClass = status === 'aborted' ? status : (CLASSES[Math.floor(status / 100) - 1] ?? '5xx');
     this.#distributionOf(operation, statusClass).record(seconds);
@@ -107,7 +107,7 @@ export class RequestDurations {
   }
 }
 
-/** Any other method is recorded as "_OTHER", because clients can make up any number of them. */
+/** Any other method is recorded as "_OTHER", because clients can invent any number of methods. */
 const METHODS: ReadonlySet<string | undefined> = new Set([
   'GET',
   'HEAD',
@@ -121,9 +121,9 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Starts the span of a request, which ends when the response has been sent or the connection closed. The span names the template
- * of the path, and the operation or part of the server that handled the request. The path, the query and the headers are left
- * out, because they can contain a key, or name an organization's rows.
+ * Starts the span of a request. The span ends when the response has been sent or the connection was closed, and names the path's
+ * template and the operation, or part of the server, that handled the request. The path itself, the query and the headers are
+ * omitted, because they can contain a key or identify an organization's rows.
  */
 function startRequestSpan(
   tracing: Tracing,
@@ -140,7 +140,7 @@ function startRequestSpan(
     typeof traceparent === 'string' ? traceparent : undefined,
   );
   res.once('close', () => {
-    // The pages are routes of Express.
+    // Pages are Express routes, so Express knows the template of their path.
     const path: unknown = exchange.route ?? req.route?.path;
     const route = typeof path === 'string' ? path : undefined;
     span.end(endOf(res, { method, operation: exchange.handledBy, route }));

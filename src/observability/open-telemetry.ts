@@ -1,4 +1,4 @@
-// The only file that loads OpenTelemetry. The server loads it only if traces are exported.
+// The only file that imports OpenTelemetry. The server loads this file only if traces are exported.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
@@ -38,33 +38,39 @@ import type { SamplerName, Span, SpanEnd, SpanStart, Tracing } from './instrumen
 import { createSampledLog, type Logger } from './logs.ts';
 
 export type TracesOptions = {
-  /** The URL of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
+  /** The URL of a collector that accepts OTLP over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
   readonly serviceName: string;
   readonly sampler: SamplerName;
-  /** Share of the traces that a sampler by trace id records, 0 to 1. */
+  /** The share of traces, from 0 to 1, that a sampler by trace id records. */
   readonly ratio: number;
   readonly logger: Logger;
-  /** The time between two exports; 5,000 by default. */
+  /** The time between two exports. Default: 5,000. */
   readonly exportEveryMs?: number;
-  /** The time limit of one export with its retries; 5,000 by default. */
+  /** The time limit of one export including its retries. Default: 5,000. */
   readonly exportTimeoutMs?: number;
 };
 
 export type Traces = Tracing & {
-  /** Exports the last spans, which takes at most five seconds. */
+  /** Exports the remaining spans, which takes at most five seconds. */
   close(): Promise<void>;
 };
 
 const EXPORT_EVERY_MS = 5000;
 const EXPORT_TIMEOUT_MS = 5000;
 const CLOSE_MS = 5000;
-/** Spans that wait for their export. Above the limit, spans are dropped, so that a slow collector takes no memory. */
+/**
+ * The maximum number of spans that wait for their export. Further spans are dropped, so that a slow collector does not fill the
+ * memory.
+ */
 const MAX_QUEUED_SPANS = 2048;
 const MAX_SPANS_OF_EXPORT = 512;
 const WARN_EVERY_MS = 60_000;
 
-/** Exports spans to a collector. A collector that does not respond delays and fails nothing: its spans are lost. */
+/**
+ * Starts exporting spans to a collector. A collector that does not respond delays no request and causes no errors; its spans are
+ * lost.
+ */
 export async function startTraces(options: TracesOptions): Promise<Traces> {
   const { endpoint, logger, exportEveryMs = EXPORT_EVERY_MS, exportTimeoutMs = EXPORT_TIMEOUT_MS } = options;
   const failures = createSampledLog<Error | undefined>({
@@ -75,7 +81,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
     everyMs: WARN_EVERY_MS,
   });
   const url = new URL('v1/traces', endpoint.endsWith('/') ? endpoint : `${endpoint}/`);
-  // The exporter's own time limit starts only when a connection is open.
+  // The exporter's own time limit does not include the time to open a connection, so the agent limits that time.
   const agentOptions = { keepAlive: true, timeout: exportTimeoutMs };
   const agent = url.protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
   const exporter = new OTLPTraceExporter({
@@ -92,7 +98,8 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
         maxQueueSize: MAX_QUEUED_SPANS,
         maxExportBatchSize: MAX_SPANS_OF_EXPORT,
         scheduledDelayMillis: exportEveryMs,
-        // This limit is longer than the exporter's own, which then reports the failure.
+        // This limit is longer than the exporter's own time limit, so that the exporter's limit applies and is reported as a
+        // failure.
         exportTimeoutMillis: 2 * exportTimeoutMs,
       }),
     ],
@@ -113,7 +120,7 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
   };
 }
 
-/** Describes this process, for every export. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
+/** Returns the attributes of this process, which every export contains. OTEL_RESOURCE_ATTRIBUTES adds attributes. */
 function resourceOf(serviceName: string) {
   return defaultResource()
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
@@ -143,7 +150,7 @@ function samplerOf({ sampler, ratio }: Pick<TracesOptions, 'sampler' | 'ratio'>)
   }
 }
 
-/** OpenTelemetry's own messages about failures go to a logger of the whole process, which is not set. */
+/** Calls `onFailure` if an export fails. OpenTelemetry reports failures only to its global logger, which is not set. */
 function withFailureReports(exporter: SpanExporter, onFailure: (error: Error | undefined) => void): SpanExporter {
   return {
     export(spans, done) {
@@ -158,7 +165,9 @@ function withFailureReports(exporter: SpanExporter, onFailure: (error: Error | u
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
-/** Spans of this process. The current one follows asynchronous calls; nothing is registered globally. */
+/**
+ * Records the spans of this process. The current span is passed on through asynchronous calls. Nothing is registered globally.
+ */
 class Spans implements Tracing {
   readonly #tracer: Tracer;
   readonly #current = new AsyncLocalStorage<Span | undefined>();
@@ -182,7 +191,7 @@ class Spans implements Tracing {
   }
 
   startTrace(step: SpanStart, traceparent?: string): Span {
-    // `tracestate` matters only to servers that propagate the trace, which this one does not.
+    // `tracestate` is ignored, because only servers that pass the trace on to other servers need it.
     const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
     const context = caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true });
     return this.#start(step, context);
@@ -194,7 +203,7 @@ class Spans implements Tracing {
   }
 }
 
-/** The context of a recorded span. */
+/** Returns the OpenTelemetry context of a span that is recording. */
 function contextOf({ traceId, spanId }: Span): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
 }

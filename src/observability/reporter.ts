@@ -7,22 +7,25 @@ import type { Tracing } from './instruments/tracing.ts';
 import { createSampledLog, type Logger, type SampledLog } from './logs.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
-/** The log, the metrics and the traces, to which the parts of the server report what they do. */
+/** The log, the metrics and the traces, to which all parts of the server report. */
 export type Observers = {
   readonly logger: Logger;
   /** The registry to which the parts of the server add their metrics; `undefined` if nothing is measured. */
   readonly metrics?: Metrics | undefined;
-  /** Records the spans of requests; `null` if traces are off, which costs nothing. */
+  /** Records the spans of requests; `null` if traces are off. */
   readonly tracing: Tracing | null;
 };
 
-/** Why an active key may not do what a request asks: the client's address, a suspended organization, or a lacking permission. */
+/**
+ * Why an active key may not make a request: the address of the client is not allowed, the organization is suspended, or the key
+ * lacks a permission.
+ */
 const FORBIDDEN_REASONS = ['address', 'suspended', 'permission'] as const;
 type RefusalReason = KeyRefusalReason | (typeof FORBIDDEN_REASONS)[number];
 
 export type Reporter = ReturnType<typeof createReporter>;
 
-/** Receives what goes wrong in the parts of the application, which logs and counts it. */
+/** Creates the reporter to which the parts of the application report faults and refusals, which it logs and counts. */
 export function createReporter({ logger, tracing }: Observers) {
   const logFailure = createFailureLog(logger, tracing);
   const refusals = createOverloadLog(logger);
@@ -32,15 +35,16 @@ export function createReporter({ logger, tracing }: Observers) {
   return {
     overloads,
     keyRefusals,
-    /** Whether a request has needed an encryption key that this process does not have. */
+    /** Returns whether a request has needed an encryption key that this process does not have. */
     lacksEncryptionKey: () => lacksEncryptionKey,
-    /** Called for each bug and outage. */
+    /** Logs a bug or an outage that made a request fail. */
     onFault(error: unknown, requestId: string): void {
-      // The process is not ready until its restart: it would fail for more and more requests, which another one may serve.
+      // The process reports that it is not ready until it is restarted, because more and more requests would fail that another
+      // process may be able to serve.
       if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;
       logFailure(error, requestId);
     },
-    /** Called for each refusal under load. */
+    /** Counts a refusal under load, and logs it. */
     onOverload(overloaded: Overloaded, exchange: Exchange): void {
       refusals.log(overloaded);
       overloads.count(overloaded);
@@ -64,8 +68,9 @@ export function createReporter({ logger, tracing }: Observers) {
 const EVERY_MS = 10_000;
 
 /**
- * Logs each request that failed, with its error. While the database is unavailable, thousands of requests fail alike: only
- * the first one in ten seconds has its error then. A request that needs a missing encryption key has the remedy instead.
+ * Returns a function that logs each failed request with its error. While the database is unavailable, thousands of requests fail
+ * alike, so only the first of them in ten seconds is logged with its error. A request that needs a missing encryption key is
+ * logged with the remedy instead.
  */
 export function createFailureLog(
   logger: Logger,
@@ -84,8 +89,8 @@ export function createFailureLog(
 }
 
 /**
- * Logs refusals under load, with what was overloaded and their number: the first one at once, and all others of the same ten
- * seconds as one line. A line for each of them would take more time than the refusal.
+ * Creates a log of refusals under load, by what was overloaded. The first refusal is logged immediately, and all others of the
+ * same ten seconds as one line with their number, because a line for each would take more time than the refusal.
  */
 export function createOverloadLog(logger: Logger): SampledLog<Overloaded> {
   const warn = (refused: Readonly<Record<string, number>>) => logger.warn({ refused }, 'refused requests under load');
@@ -98,8 +103,8 @@ export function createOverloadLog(logger: Logger): SampledLog<Overloaded> {
 }
 
 /**
- * Logs unreadable and incomplete HTTP requests. In ten seconds, the first ten have a line each. The others are counted by status,
- * and have one line when the ten seconds are over: such a request costs its client nearly nothing.
+ * Creates a log of unreadable and incomplete HTTP requests. In ten seconds, the first ten get a line each. The others are counted
+ * by status and logged as one line at the end, because such requests cost their client nearly nothing.
  */
 export function createUnreadableLog(
   logger: Logger,

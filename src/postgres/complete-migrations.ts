@@ -11,10 +11,12 @@ import {
 import { encryptSecrets } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
-/** The advisory lock that lets one process do this at a time. */
+/** The advisory lock that only one process can hold, so that processes do this work one after the other. */
 const COMPLETION_LOCK = 7_240_114;
 
-/** Constraints that a migration adds as NOT VALID, and the tables whose rows have to be changed before they hold. */
+/**
+ * The constraints that a migration adds as NOT VALID, because existing rows violate them, and the tables that contain these rows.
+ */
 const CONSTRAINTS: Readonly<Record<string, string>> = {
   users_totp_secret_check: 'users',
   organizations_cursor_key_check: 'organizations',
@@ -23,9 +25,10 @@ const CONSTRAINTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, normalizes the names of its API keys and
- * its e-mails, and marks the people who have not accepted an invitation, and the organizations that are being deleted. One transaction;
- * safe in any number of concurrent processes. Usually there is nothing to do. Returns the e-mails that had to stay as they are.
+ * Does what the migrations cannot do in SQL: encrypts the secrets of an earlier version, normalizes the names of API keys and the
+ * e-mails, and marks the users who have not accepted an invitation and the organizations that are being deleted. Uses one
+ * transaction, and is safe in any number of concurrent processes. Usually there is nothing to do. Returns the e-mails that could
+ * not be normalized.
  */
 export async function completeMigrations(
   url: string,

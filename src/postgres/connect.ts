@@ -8,28 +8,28 @@ import { type KeyringChoice, openKeyring } from './open-keyring.ts';
 import { findPooler } from './pooler.ts';
 
 export type DatabaseChoice = KeyringChoice & {
-  /** The embedded PostgreSQL in `dataDir` is used if it is omitted. */
+  /** The URL of the database; `undefined` to use the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** PostgreSQL itself, if `databaseUrl` is a connection pooler. */
+  /** The URL of PostgreSQL itself; `undefined` unless `databaseUrl` is the URL of a connection pooler. */
   readonly databaseDirectUrl: string | undefined;
   readonly databasePoolSize: number;
-  /** Whether the database may have been migrated by a newer version. */
+  /** Whether the server accepts a database that a newer version has migrated. */
   readonly acceptsNewerDatabase: boolean;
 };
 
 export type Connected = {
   db: Database;
-  /** `null` if the database is PostgreSQL itself. */
+  /** The connection pooler; `null` if the server connects to PostgreSQL itself. */
   pooler: Pooler | null;
-  /** What an operator has to decide, a sentence each. */
+  /** Problems that an operator has to solve, one sentence each. */
   problems: readonly string[];
-  /** Closes the connections. The last process to leave stops the embedded PostgreSQL. */
+  /** Closes the connections. The last process that leaves stops the embedded PostgreSQL. */
   leave(): Promise<void>;
 };
 
 /**
- * Connects to the configured database, embedded or external, and applies every migration. Throws a StartUpError if that is not
- * possible, if a key that encrypts its secrets is missing, or if a connection pooler is not set up for the server.
+ * Connects to the configured database, embedded or external, and applies all migrations. Throws a StartUpError if that is not
+ * possible, if a key that encrypts secrets in the database is missing, or if a connection pooler has unsuitable settings.
  */
 export async function connect(
   { databaseUrl, databaseDirectUrl, databasePoolSize, acceptsNewerDatabase, ...keyringChoice }: DatabaseChoice,
@@ -61,7 +61,7 @@ export async function connect(
   }
 }
 
-/** A sentence without the e-mail, because logs hold none. */
+/** Describes the problem without the e-mail, because logs must not contain e-mails. */
 function problemOf({ userId, takenBy }: KeptEmail): string {
   const [why, which] =
     takenBy === null

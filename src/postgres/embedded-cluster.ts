@@ -18,17 +18,17 @@ import { StartUpError } from '../domain/errors.ts';
 import { type Binaries, getBinaries, getSystemDir, SYSTEM_DIR } from './embedded-binaries.ts';
 import { getPostgresUser, isRoot, run, type SystemUser } from './system-user.ts';
 
-/** The folder of a database cluster, the password of its user `postgres`, and the system user that runs its programs. */
+/** The folder of a database cluster, the password of its database user `postgres`, and the system user that runs its programs. */
 export type Cluster = { dir: string; password: string; user: SystemUser };
 
 const STAGING_PREFIX = 'postgres-init-';
-/** A folder that is older was left behind by a killed process: initdb takes far less time. */
+/** If a staging folder is older than this, a killed process left it behind, because initdb takes far less time. */
 const STAGING_LIFE_MS = 3_600_000;
 const ELSEWHERE = 'set DATA_DIR to another folder, or set DATABASE_URL to use your own PostgreSQL.';
 
 /**
- * The cluster of `dataDir`, created if it is missing. Concurrent processes need no lock: each prepares a cluster in a folder of
- * its own, one atomic rename or symlink decides which one is used, and the others are deleted.
+ * Returns the cluster of `dataDir`; creates it if it is missing. Concurrent processes need no lock: each prepares a cluster in
+ * its own folder, one atomic rename or symlink decides which cluster is used, and the others are deleted.
  */
 export async function getCluster(dataDir: string, sync: boolean): Promise<Cluster> {
   const known = await findCluster(dataDir);
@@ -48,7 +48,7 @@ export async function getCluster(dataDir: string, sync: boolean): Promise<Cluste
   return getCluster(dataDir, sync);
 }
 
-/** Returns `null` before the first start. */
+/** Returns the cluster of `dataDir`; `null` before the first start. */
 export async function findCluster(dataDir: string): Promise<Cluster | null> {
   const entry = join(dataDir, 'postgres');
   if ((await lstat(entry).catch(() => null)) === null) return null;
@@ -71,7 +71,10 @@ export async function removeCluster(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Root runs PostgreSQL as the owner of the cluster, so that the files of a user's checkout keep their owner. */
+/**
+ * Returns the user who must run PostgreSQL; `null` for the current user. Root runs PostgreSQL as the owner of the cluster, so
+ * that the files of a user's checkout keep their owner.
+ */
 async function getOwner(dir: string): Promise<SystemUser> {
   const { uid, gid } = await lstat(dir);
   if (process.getuid === undefined || uid === process.getuid()) {
@@ -84,7 +87,10 @@ async function getOwner(dir: string): Promise<SystemUser> {
   throw new StartUpError(`The database in ${dir} belongs to another user (uid ${uid}).`, remedy);
 }
 
-/** The programs for a cluster. Throws if the cluster has another major version, whose files they cannot read. */
+/**
+ * Returns the programs for a cluster. Throws if the cluster's files belong to another major version, which the programs cannot
+ * read.
+ */
 export async function getBinariesFor({ dir, user }: Cluster): Promise<Binaries> {
   const binaries = await getBinaries(user);
   const found = (await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(() => 'none')).trim();
@@ -99,7 +105,10 @@ function passwordFile(dataDir: string): string {
   return join(dataDir, 'postgres-password');
 }
 
-/** Concurrent processes get the same password: `link` succeeds for one of them, and the file is complete when it appears. */
+/**
+ * Returns the password, which is created if it is missing. The race: several processes create a password. `link` succeeds for
+ * only one of them, and the file is complete as soon as it exists.
+ */
 async function getPassword(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
   const draft = `${passwordFile(dataDir)}.${randomUUID()}`;
@@ -126,12 +135,14 @@ async function initialize({ dataDir, user, binaries, password, sync }: NewCluste
   }
 }
 
-/** The test runs as that user, because parent folders, access lists and mounts matter. */
+/**
+ * Returns whether the user can enter the folder. The user runs the test, because parent folders, access lists and mounts matter.
+ */
 async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;
 }
 
-/** Installs the new cluster for `dataDir`, unless another process was faster. */
+/** Installs the new cluster as that of `dataDir`, unless another process was faster. */
 async function install(newCluster: string, dataDir: string, home: string): Promise<void> {
   const entry = join(dataDir, 'postgres');
   const target =
@@ -147,8 +158,8 @@ async function install(newCluster: string, dataDir: string, home: string): Promi
 
 async function initdb(binaries: Binaries, dir: string, more: string[], user: SystemUser): Promise<void> {
   let output = '';
-  // lower() follows the builtin locale, but pg_trgm asks the C library which characters are letters. With LC_CTYPE "C" it would
-  // index ASCII letters only, so this takes the first of these that the machine has.
+  // lower() uses the builtin locale, but pg_trgm asks the C library which characters are letters. With LC_CTYPE "C", pg_trgm
+  // would index only ASCII letters, so the first of these locales that the machine has is used.
   for (const characters of ['C.UTF-8', 'en_US.UTF-8', 'C']) {
     const locale = ['--no-locale', `--lc-ctype=${characters}`, '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', '--username=postgres'];

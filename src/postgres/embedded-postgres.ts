@@ -6,21 +6,27 @@ import { type Cluster, findCluster, getCluster } from './embedded-cluster.ts';
 import { findPort, type Settings, START_SECONDS, startServer, stopServer } from './embedded-server.ts';
 
 export type EmbeddedPostgres = {
-  /** The URL contains the password, so it must not be logged. */
+  /** The URL of the server. It contains the password, so it must not be logged. */
   url: string;
-  /** Ends the use of the server by this process. The last process to leave stops the server. Never throws. */
+  /** Ends this process's use of the server. The last process that leaves stops the server. Never throws. */
   leave(): Promise<void>;
 };
 
 export type EmbeddedPostgresOptions = { dataDir: string; postgresSettings?: Settings };
 
-/** Advisory lock. Every process that uses the server holds it shared; the one that gets it exclusively may stop the server. */
+/**
+ * The advisory lock that every process that uses the server holds in shared mode. A process that gets it in exclusive mode may
+ * stop the server.
+ */
 const LIFETIME_LOCK = 7_240_112;
 const MAX_FAILED_STARTS = 5;
 const RETRY_MS = 100;
 const REJOIN_MS = 1000;
 
-/** Joins the PostgreSQL of `dataDir`; creates and starts it if necessary. Safe in any number of concurrent processes. */
+/**
+ * Connects this process to the PostgreSQL of `dataDir`, which is created and started if necessary. Any number of processes may do
+ * this at the same time.
+ */
 export async function joinEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
   const membership = await join(dataDir, options.postgresSettings ?? {});
@@ -40,7 +46,7 @@ type Membership = {
   cluster: Cluster;
   settings: Settings;
   port: number;
-  /** The connection that holds the lock; null while it is lost. */
+  /** The connection that holds the lifetime lock; `null` while there is no such connection. */
   client: pg.Client | null;
   hasLeft: boolean;
 };
@@ -69,7 +75,7 @@ function doesNotStart({ dir }: Cluster, output: string): StartUpError {
   return new StartUpError(`The embedded PostgreSQL does not start:\n${output}`, remedy);
 }
 
-/** A connection that holds the lifetime lock; null if the server is starting, stopping or stopped. */
+/** Returns a connection that holds the lifetime lock; `null` if the server is starting, stopping or stopped. */
 async function connectAndLock(cluster: Cluster, port: number): Promise<pg.Client | null> {
   const client = new pg.Client({
     host: '127.0.0.1',
@@ -80,11 +86,11 @@ async function connectAndLock(cluster: Cluster, port: number): Promise<pg.Client
     application_name: 'charter-lifetime',
     connectionTimeoutMillis: 5000,
   });
-  // The server may stop at any time; without a listener, the error event would end this process.
+  // The server may stop at any time. Without a listener, the error event would end this process.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // While the last process stops the server, this waits until the server closes the connection.
+    // If the last process is stopping the server, this query waits until the server closes the connection.
     await client.query('SELECT pg_advisory_lock_shared($1)', [LIFETIME_LOCK]);
     await ensureDatabase(client);
     return client;
@@ -103,7 +109,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
   const found = await client.query(`SELECT FROM pg_database WHERE datname = 'charter'`);
   if (found.rowCount !== 0) return;
   await client.query('CREATE DATABASE charter').catch((error: unknown) => {
-    // Another process created it: before this statement (duplicate_database) or during it (unique_violation).
+    // Another process created the database, before this statement (duplicate_database) or during it (unique_violation).
     if (codeOf(error) !== '42P04' && codeOf(error) !== '23505') throw error;
   });
 }
@@ -117,7 +123,10 @@ function disconnect(client: pg.Client): void {
   client.end().catch(() => undefined);
 }
 
-/** Locks again: without a connection that holds the lock, another process would stop the server. A crash ends all connections. */
+/**
+ * Acquires the lock again when its connection ends, for example after a crash, because another process would otherwise stop the
+ * server.
+ */
 function rejoinWhenLost(membership: Membership): void {
   membership.client?.once('end', () => {
     membership.client = null;
@@ -129,7 +138,7 @@ async function rejoin(membership: Membership): Promise<void> {
   while (!membership.hasLeft) {
     await delay(REJOIN_MS, undefined, { ref: false });
     const client = membership.hasLeft ? null : await lockIfRunning(membership.cluster);
-    // Nothing else restarts a server that has died. If several processes try, PostgreSQL lets one succeed.
+    // Nothing else restarts a server that has crashed. If several processes try, PostgreSQL lets only one of them succeed.
     if (client === null && !membership.hasLeft) await restart(membership);
     if (client === null) continue;
     if (membership.hasLeft) return disconnect(client);
@@ -138,7 +147,7 @@ async function rejoin(membership: Membership): Promise<void> {
   }
 }
 
-/** Starts the server again, on its previous port if that is free, because `url` names it. */
+/** Starts the server again, on its previous port if that port is free, because `url` contains the port. */
 async function restart({ cluster, settings }: Membership): Promise<void> {
   if ((await findPort(cluster.dir)) === null) await startServer(cluster, settings).catch(() => undefined);
 }
@@ -155,10 +164,10 @@ async function leave(membership: Membership): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_unlock_shared($1)', [LIFETIME_LOCK]);
     const alone = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [LIFETIME_LOCK]);
-    // The server stops while the lock is held, so that no process joins it meanwhile.
+    // The server stops while this process holds the lock, so that no other process can join in the meantime.
     if (alone.rows[0]?.got === true) await stopServer(membership.cluster);
   } catch {
-    // The server has stopped or is stopping, which is the goal.
+    // The server has stopped or is stopping, as intended.
   } finally {
     disconnect(client);
   }

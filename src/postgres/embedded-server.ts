@@ -7,7 +7,7 @@ import { type ProgramResult, run } from './system-user.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** How long a start may take, with the time to recover from a crash during heavy writes. */
+/** The maximum time for a start, including the recovery from a crash during heavy writes. */
 export const START_SECONDS = 120;
 
 const SETTINGS: Settings = {
@@ -15,7 +15,7 @@ const SETTINGS: Settings = {
   unix_socket_directories: '',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
-  // The log has one file for each weekday, which is overwritten after a week.
+  // The log has one file for each weekday, which is overwritten a week later.
   logging_collector: 'on',
   log_directory: 'log',
   log_filename: 'postgresql-%a.log',
@@ -24,7 +24,7 @@ const SETTINGS: Settings = {
   log_truncate_on_rotation: 'on',
 };
 
-/** The port of the server that runs, or is starting, on the folder; `null` if there is none. */
+/** Returns the port of the server that is running or starting on the folder; `null` if there is no such server. */
 export async function findPort(clusterDir: string): Promise<number | null> {
   const lines = (await readPidFile(clusterDir)).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
@@ -32,7 +32,7 @@ export async function findPort(clusterDir: string): Promise<number | null> {
   return port;
 }
 
-/** Only one of several concurrent starts succeeds, because of PostgreSQL's own lock file. */
+/** Starts the server. If several processes do so at the same time, only one succeeds, because of PostgreSQL's own lock file. */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<ProgramResult> {
   const { pgCtl } = await getBinariesFor(cluster);
   await deleteStalePidFile(cluster.dir);
@@ -54,7 +54,10 @@ export async function stopServer(cluster: Cluster): Promise<ProgramResult> {
   return run(pgCtl, ['stop', '--pgdata', cluster.dir, '--mode', 'fast', '--wait'], cluster.user);
 }
 
-/** pg_ctl passes options through a shell, so characters with a meaning to a shell are refused. */
+/**
+ * Returns a setting as an option for the server. pg_ctl passes options through a shell, so characters that are special in a shell
+ * are refused.
+ */
 function asOption([name, value]: [string, string]): string {
   if (!/^[A-Za-z_.]+$/.test(name) || !/^[\w .,:/%+-]*$/.test(value))
     throw new Error(`Invalid setting: ${name}=${value}`);
@@ -65,7 +68,10 @@ function readPidFile(clusterDir: string): Promise<string> {
   return readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
 }
 
-/** A process id alone proves nothing: after a crash or in a new container it may be that of another program. */
+/**
+ * Returns whether the process is the cluster's server. After a crash or in a new container, the process id may belong to another
+ * program.
+ */
 async function isServer(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform === 'linux') return (await workingDir(pid)) === clusterDir;
   return isAlive(pid);
@@ -79,14 +85,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** PostgreSQL's working directory is its data folder. */
+/** Returns a process's working directory, which is the data folder if the process is PostgreSQL; `null` if it is unknown. */
 function workingDir(pid: number | string): Promise<string | null> {
   return readlink(`/proc/${pid}/cwd`).catch(() => null);
 }
 
 /**
- * PostgreSQL does not start if its lock file names a running process, even one of another program. The file is deleted only if no
- * process has the folder as its working directory. A file that names no running process is left to PostgreSQL's own checks.
+ * Deletes PostgreSQL's lock file if it is stale. PostgreSQL does not start if the file names a running process, even another
+ * program. The file is deleted only if no process has the folder as its working directory. A file that names no running process
+ * is left to PostgreSQL's own checks.
  */
 async function deleteStalePidFile(clusterDir: string): Promise<void> {
   const content = await readPidFile(clusterDir);
@@ -98,7 +105,10 @@ async function deleteStalePidFile(clusterDir: string): Promise<void> {
   if (isUnchanged && !dirs.includes(clusterDir)) await rm(join(clusterDir, 'postmaster.pid'), { force: true });
 }
 
-/** The previous port is used again so that the URLs of processes that outlive a restart stay valid. */
+/**
+ * Returns the previous port, or `null` if that port is not free. The previous port is preferred so that processes that outlive a
+ * restart of the server can still use their URLs.
+ */
 async function previousPortIfFree(clusterDir: string): Promise<number | null> {
   const lastStart = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
   const port = /port=(\d+)/.exec(lastStart)?.[1];

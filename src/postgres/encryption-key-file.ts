@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { codeOf, StartUpError } from '../domain/errors.ts';
 import { type Keyring, mintEncryptionKey, parseKeyring } from '../domain/keyring.ts';
 
-/** Outside the folder of the database cluster, so that a copy of the database alone reveals no secret. */
+/**
+ * Returns the path of the file. The file is outside the folder of the database cluster, so that a copy of the database alone
+ * reveals no secret.
+ */
 export function encryptionKeyFile(dataDir: string): string {
   return join(dataDir, 'encryption-key');
 }
 
-/** Returns `null` if the file does not exist. */
+/** Reads the keys in the file; returns `null` if the file does not exist. */
 export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | null> {
   const file = encryptionKeyFile(dataDir);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
@@ -28,10 +31,13 @@ export async function readEncryptionKeyFile(dataDir: string): Promise<Keyring | 
   );
 }
 
-/** Concurrent processes get the same key: `link` succeeds for one of them, and the file is complete when it appears. */
+/**
+ * Creates the file with a new key, or reads the file if it exists. The race: several processes create the file. `link` succeeds
+ * for only one of them, and the file is complete as soon as it exists.
+ */
 export async function createEncryptionKeyFile(dataDir: string): Promise<Keyring> {
   const file = encryptionKeyFile(dataDir);
-  // The name is random: containers that share the folder may have the same process id.
+  // The name is random, because processes in containers that share the folder may have the same process id.
   const draft = `${file}.${randomUUID()}`;
   try {
     await mkdir(dataDir, { recursive: true });

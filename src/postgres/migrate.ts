@@ -4,20 +4,23 @@ import { StartUpError } from '../domain/errors.ts';
 import { connectOrExplain, requireDirectConnection, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
-/** The advisory lock that lets one process migrate at a time. Prisma's engine locks another number while this lock is held. */
+/**
+ * The advisory lock that only one process can hold, so that processes migrate one after the other. Prisma's engine acquires a
+ * lock with another number in the meantime.
+ */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
 export const OLDEST_POSTGRESQL = 14;
-/** Extensions that the migrations create. All are part of PostgreSQL ("contrib"). */
+/** The extensions that the migrations create. All are part of PostgreSQL's "contrib" modules. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 type MigrateOptions = { readonly acceptsNewer?: boolean; readonly variable?: UrlVariable };
 
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
- * database cannot be used, is behind a connection pooler, is newer than this version, was left half-migrated, or has migrations
- * that were edited since. With `acceptsNewer`, a database that has all migrations of this version may have later ones, too.
- * `variable` is where `url` comes from.
+ * database cannot be used, is behind a connection pooler, is newer than this version, was left half-migrated, or has a migration
+ * whose file was edited later. With `acceptsNewer`, a database that has all migrations of this version may also have later ones.
+ * `variable` is the environment variable that contains `url`.
  */
 export async function migrate(
   url: string,
@@ -29,7 +32,7 @@ export async function migrate(
   try {
     await requireDirectConnection(client, variable);
     await requireVersion(client, variable);
-    // Usually there is nothing to do, and neither the lock nor the engine is needed.
+    // Usually there is nothing to do, and neither the lock nor the engine is necessary.
     const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
     if (await isDone()) return { applied: [] };
     await lock(client);
@@ -45,7 +48,7 @@ export async function migrate(
 
 type Applied = { name: string; checksum: string; isFinished: boolean; logs: string | null };
 
-/** The migrations recorded by Prisma's engine, without those that were rolled back. */
+/** Returns the migrations that Prisma's engine has recorded, except those that were rolled back. */
 async function readHistory(client: pg.Client): Promise<Applied[]> {
   const tables = await client.query<{ owner: string; isReadable: boolean }>(
     `SELECT pg_get_userbyid(relowner) AS owner, has_table_privilege(oid, 'SELECT') AS "isReadable"
@@ -68,8 +71,8 @@ async function readHistory(client: pg.Client): Promise<Applied[]> {
 }
 
 /**
- * True if our migrations are applied, and no others unless they are accepted. Throws for problems that waiting or migrating
- * cannot fix.
+ * Returns whether all of this version's migrations are applied. Throws for problems that neither waiting nor migrating can solve,
+ * such as unknown migrations that are not accepted.
  */
 function isComplete(ours: Migration[], history: Applied[], acceptsNewer: boolean): boolean {
   const known = new Map(ours.map((migration) => [migration.name, migration]));
@@ -83,7 +86,7 @@ function isComplete(ours: Migration[], history: Applied[], acceptsNewer: boolean
         'To go back to the version directly before it, set NEWER_DATABASE=accept.',
     );
   }
-  // The file of a failed migration may be fixed; that of an applied one must not change.
+  // The file of a failed migration may be corrected, but the file of an applied migration must not change.
   const edited = history.filter(({ name, checksum, isFinished }) => {
     const migration = known.get(name);
     return isFinished && migration !== undefined && !hasChecksum(migration, checksum);
@@ -105,8 +108,8 @@ const BUILD_OF_INDEX = /^(?:\s|--[^\n]*\n)*CREATE (?:UNIQUE )?INDEX CONCURRENTLY
 
 /**
  * Allows interrupted migrations that build an index without blocking writes to start again. Such a build is not a transaction: if
- * it is interrupted, it leaves an invalid index, which only costs time, and whose name is taken. It is the only statement of its
- * migration, so nothing else is left of it. Requires the lock.
+ * it is interrupted, it leaves an invalid index, which blocks the name of the index. The build is the migration's only statement,
+ * so the migration leaves nothing else. The caller must hold the migration lock.
  */
 async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration[]): Promise<void> {
   const unfinished = (await readHistory(client)).filter(({ isFinished }) => !isFinished);
@@ -124,8 +127,8 @@ async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration
 }
 
 /**
- * A build goes on for a while if the process that started it is killed. Polls, because the build and a statement that drops its
- * index would wait for each other.
+ * Waits until an index is not being built, because a build continues for a while after its process was killed. Polls, because
+ * otherwise the build and the statement that drops the index would wait for each other.
  */
 async function untilNotBuilding(client: pg.Client, index: string): Promise<void> {
   const building = 'SELECT FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($1)';
@@ -138,7 +141,10 @@ async function untilNotBuilding(client: pg.Client, index: string): Promise<void>
   );
 }
 
-/** Call it with the lock: otherwise another process may be applying the migration now. */
+/**
+ * Throws if a migration is unfinished. The caller must hold the migration lock, because another process may otherwise be applying
+ * the migration.
+ */
 function requireFinished(history: Applied[]): void {
   const unfinished = history.find(({ isFinished }) => !isFinished);
   if (unfinished === undefined) return;
@@ -151,13 +157,16 @@ function requireFinished(history: Applied[]): void {
   );
 }
 
-/** The engine's log without its first line and its stack trace, which do not help. */
+/** Returns the engine's log without its first line and its stack trace, which do not help the reader. */
 function reasonOf(logs: string): string {
   const [beforeStack = logs] = logs.split(/\n +0: /);
   return beforeStack.replace(/^external connector error\n/, '').trim();
 }
 
-/** Polls, because a statement that waits for the lock would block a migration's CREATE INDEX CONCURRENTLY for ever. */
+/**
+ * Acquires the migration lock. Polls, because a statement that waits for the lock would block a migration's CREATE INDEX
+ * CONCURRENTLY forever.
+ */
 async function lock(client: pg.Client): Promise<void> {
   for (const giveUpAt = Date.now() + LOCK_SECONDS * 1000; Date.now() < giveUpAt; await delay(100)) {
     const tried = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [MIGRATION_LOCK]);
@@ -179,7 +188,10 @@ async function requireVersion(client: pg.Client, variable: UrlVariable): Promise
   );
 }
 
-/** Checks privileges and creates the extensions, so that a lack of privileges does not leave a half-applied migration. */
+/**
+ * Checks privileges and creates the extensions before the first migration, so that a missing privilege does not leave a
+ * half-applied migration.
+ */
 async function prepare(client: pg.Client): Promise<void> {
   const right = await client.query<{ granted: boolean }>(`SELECT has_schema_privilege('public', 'CREATE') AS granted`);
   if (right.rows[0]?.granted !== true) {
@@ -200,7 +212,7 @@ async function prepare(client: pg.Client): Promise<void> {
 }
 
 async function apply(url: string, ours: Migration[], client: pg.Client): Promise<string[]> {
-  // Imported here, because loading it takes longer than a whole start without migrations.
+  // This module is imported only here, because loading it takes longer than a whole start without migrations.
   const { withSchemaEngine } = await import('./schema-engine.ts');
   const input = { migrationsList: asMigrationList(ours), filters: { externalTables: [], externalEnums: [] } };
   try {

@@ -8,7 +8,7 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../prisma/migrations', i
 
 export type Migration = { name: string; sql: string };
 
-/** Our migrations, oldest first. */
+/** Reads this version's migrations, the oldest first. */
 export async function readMigrations(dir = MIGRATIONS_DIR): Promise<Migration[]> {
   const entries = await readdir(dir, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -17,7 +17,10 @@ export async function readMigrations(dir = MIGRATIONS_DIR): Promise<Migration[]>
   );
 }
 
-/** Whether the checksum is that of the file with any line endings, which git may have changed. Prisma compares like this, too. */
+/**
+ * Returns whether the checksum is that of the migration's file with any line endings, because git may have changed the line
+ * endings. Prisma compares checksums in the same way.
+ */
 export function hasChecksum({ sql }: Migration, checksum: string): boolean {
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
@@ -27,7 +30,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The input format of Prisma's engine. */
+/** Returns the migrations in the input format of Prisma's engine. */
 export function asMigrationList(migrations: Migration[], baseDir = MIGRATIONS_DIR): MigrationList {
   return {
     baseDir,

@@ -7,22 +7,23 @@ import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 import { createEncryptionKeyFile, encryptionKeyFile, readEncryptionKeyFile } from './encryption-key-file.ts';
 
 export type KeyringChoice = {
-  /** The file in `dataDir` is used if it is omitted; it is created for a database without encrypted secrets. */
+  /** The configured keys; `undefined` to use the file in `dataDir`, which is created if the database has no encrypted secrets. */
   readonly keyring: Keyring | undefined;
   readonly dataDir: string;
   /**
-   * Whether this key may take the place of all others with which nothing is encrypted. False by default: of processes with
-   * different keys that start on an empty database, only one may start.
+   * Whether the current key may replace all other keys if nothing is encrypted with them. By default it may not, because if
+   * processes with different keys start on an empty database, only one of them may start.
    */
   readonly replacesUnusedKeys?: boolean;
 };
 
 /**
- * The keys of the secrets in the database at `url`, which must be migrated. Throws a StartUpError if one of them is missing.
- * The current key is then among those that may encrypt in this database.
+ * Returns the keys for the secrets in the database at `url`, which must be migrated. Throws a StartUpError if a key is missing
+ * with which secrets are encrypted, or if all keys of the database are missing. Adds the current key to the keys with which
+ * processes may encrypt in this database.
  *
- * A missing key with which nothing is encrypted may be lost, so it keeps no process from starting that has another key of the
- * database. It is not removed: a process that has it may be running, and would fail to write secrets.
+ * If a missing key has encrypted nothing, it may be lost, so a process that has another key of the database may start. The
+ * missing key is not removed, because a running process may have it, and could then not write secrets any more.
  */
 export async function openKeyring(
   url: string,
@@ -34,7 +35,7 @@ export async function openKeyring(
     const keyring = choice.keyring ?? (await readEncryptionKeyFile(choice.dataDir)) ?? (await create(client, choice));
     await client.query('begin');
     const isNew = !(await listEncryptionKeys(client)).includes(keyring.currentId);
-    // Only one of several processes with different keys that start at once on an empty database may add its key.
+    // If several processes with different keys start at the same time on an empty database, only one of them may add its key.
     if (isNew) await client.query('lock table encryption_keys in exclusive mode');
     await requireKeysOfDatabase(client, keyring, choice);
     if (isNew) await addEncryptionKey(client, keyring);
@@ -51,7 +52,7 @@ const REPLACE_LOST_KEY = `Nothing is encrypted with the missing key. If it is lo
 async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }: KeyringChoice): Promise<Keyring> {
   const ids = await listEncryptionKeys(client);
   if (ids.length === 0) return createEncryptionKeyFile(dataDir);
-  // Another process that starts at the same time may have created the file since it was looked for.
+  // Another process that starts at the same time may have created the file in the meantime.
   const created = await readEncryptionKeyFile(dataDir);
   if (created !== null) return created;
   const isUnused = (await listUsedKeys(client, ids)).length === 0;

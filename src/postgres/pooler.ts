@@ -5,12 +5,12 @@ import type { Pooler } from '../store/sql/database.ts';
 import { SESSION_SETTINGS } from '../store/sql/session-settings.ts';
 import { connectOrExplain, isPooled } from './connection-problem.ts';
 
-/** `url` is that of the pooler, and `directUrl` that of PostgreSQL itself. */
+/** `url` is the URL of the pooler, and `directUrl` the URL of PostgreSQL itself. */
 type Urls = { readonly url: string; readonly directUrl: string };
 
 /**
- * The connection pooler at `url`; `null` if that is PostgreSQL. Throws a StartUpError if both URLs lead to different databases,
- * or if the sessions of the pooler lack the settings that the server needs.
+ * Returns the connection pooler at `url`; `null` if PostgreSQL itself is at `url`. Throws a StartUpError if the URLs lead to
+ * different databases, or if the pooler's sessions lack settings that the server needs.
  */
 export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | null> {
   const client = await connectOrExplain(url, 'charter', 'DATABASE_URL');
@@ -24,7 +24,10 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
   }
 }
 
-/** Throws if the URLs lead to different databases: one would be migrated and the other one served. A standby counts as another one. */
+/**
+ * Throws if the URLs lead to different databases, because one would be migrated and the other one used. A standby counts as a
+ * different database.
+ */
 async function requireSameDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');
   try {
@@ -38,7 +41,7 @@ async function requireSameDatabase(client: pg.Client, directUrl: string): Promis
   );
 }
 
-/** A text that differs between any two databases, and between any two servers. */
+/** Returns a string that is different for any two databases, and for any two servers. */
 async function readIdentity(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(
     `SELECT oid::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS identity
@@ -69,9 +72,9 @@ async function requireSettings(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether the pooler prepares a named statement again in a session that lacks it. A pooler that does, for example PgBouncer 1.21
- * or newer with `max_prepared_statements`, renames the statement, because several clients use the same session. Any other pooler
- * passes the name on.
+ * Returns whether the pooler prepares a named statement again in a session that lacks the statement. A pooler that does, for
+ * example PgBouncer 1.21 or later with `max_prepared_statements`, renames the statement, because several clients use the same
+ * session. Any other pooler passes the name on unchanged.
  */
 async function keepsStatements(client: pg.Client): Promise<boolean> {
   const name = `charter_${randomUUID()}`;

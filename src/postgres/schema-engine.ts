@@ -12,7 +12,7 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
-/** Runs `work` with Prisma's migration engine, which is WebAssembly from npm. `datamodel` is the text of schema.prisma. */
+/** Runs `work` with Prisma's migration engine, a WebAssembly module from npm. `datamodel` is the content of schema.prisma. */
 export async function withSchemaEngine<T>(
   { url, datamodel }: { url: string; datamodel?: string },
   work: (engine: SchemaEngine) => Promise<T>,
@@ -30,7 +30,7 @@ export async function withSchemaEngine<T>(
       engine.free();
     }
   } catch (error) {
-    // If the adapter has thrown an exception, the engine's error has only its number.
+    // If the adapter throws an exception, the engine's error contains only the number of that exception.
     const id = error instanceof Error ? /^External error id#(\d+)/.exec(error.message)?.[1] : undefined;
     throw (id === undefined ? undefined : adapter.errorRegistry.consumeError(Number(id))?.error) ?? error;
   } finally {
@@ -38,7 +38,7 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** PrismaPg, made for the client, adapted to the needs of the migration engine. */
+/** Returns PrismaPg, which is made for Prisma's client, adapted to the needs of the migration engine. */
 function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const charColumns = retypeCharColumns(pool);
   const factory = new PrismaPg(pool);
@@ -50,8 +50,8 @@ function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
       for (const column of charColumns.get(result.rows) ?? []) result.columnTypes[column] = ColumnTypeEnum.Character;
       return result;
     };
-    // PrismaPg splits a script at every semicolon, even in comments and strings, and runs the parts one by one. As a whole,
-    // PostgreSQL runs it in one transaction, so a migration that fails leaves nothing behind.
+    // PrismaPg would split a script at every semicolon, even in comments and strings, and run the parts one by one. As a whole, a
+    // script runs in one transaction, so a migration that fails leaves nothing behind.
     const executeScript = async (sql: string) => {
       await adapter.executeRaw({ sql, args: [], argTypes: [] });
     };
@@ -61,15 +61,15 @@ function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
 }
 
 /**
- * Makes the pool return the catalog's type "char", which the engine needs and PrismaPg refuses, as text. Returns a map from the
- * rows of a result to the indexes of those columns.
+ * Makes the pool return the type "char" of PostgreSQL's catalog as text, because the engine needs this type and PrismaPg refuses
+ * it. Returns a map from the rows of a result to the indexes of the columns of this type.
  */
 function retypeCharColumns(pool: pg.Pool): WeakMap<unknown[][], number[]> {
   const charColumns = new WeakMap<unknown[][], number[]>();
   const query = pool.query.bind(pool);
   const queryArrays = async (config: pg.QueryArrayConfig) => {
     const result = await query(config);
-    // A script of several statements returns an array of results, without fields.
+    // A script with several statements returns an array of results, which has no `fields`.
     for (const [column, field] of (result.fields ?? []).entries()) {
       if (field.dataTypeID !== pg.types.builtins.CHAR) continue;
       field.dataTypeID = pg.types.builtins.TEXT;
@@ -82,13 +82,15 @@ function retypeCharColumns(pool: pg.Pool): WeakMap<unknown[][], number[]> {
 }
 
 function openPool(url: string): pg.Pool {
-  // One connection, because the engine's advisory lock belongs to a connection.
+  // The pool has only one connection, because the engine's advisory lock belongs to a connection.
   const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'charter-migrate' });
   pool.on('error', () => undefined);
   return pool;
 }
 
-/** The part that is used here. TypeScript declares WebAssembly only in the browser's types, which this project does not use. */
+/**
+ * The part of WebAssembly that is used here. TypeScript declares it only in the browser's types, which this project does not use.
+ */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>;
 };
@@ -100,9 +102,9 @@ function load(): Promise<void> {
   return loaded;
 }
 
-/** Loads the WebAssembly itself: the package's `import ... from './x.wasm'` prints a warning in Node. */
+/** Loads the WebAssembly module itself, because the package's `import ... from './x.wasm'` prints a warning in Node. */
 async function instantiate(): Promise<void> {
-  // The engine calls this before it aborts. Without it, the reason would be lost.
+  // The engine calls this function before it aborts. Without the function, the reason would be lost.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: abort } });
   const dir = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const bytes = await readFile(join(dir, 'schema_engine_bg.wasm'));
@@ -112,7 +114,10 @@ async function instantiate(): Promise<void> {
   if (typeof start === 'function') start();
 }
 
-/** Unrefs the engine's timers: it never clears that of its lock, which would keep the process alive for 10 seconds. */
+/**
+ * Returns versions of the engine's timers that do not keep the process alive. The engine never clears the timer of its lock,
+ * which would delay the end of the process by 10 seconds.
+ */
 function timers(): Record<string, unknown> {
   const names = Object.keys(glue).filter((name) => name.startsWith('__wbg_setTimeout_'));
   const start = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();

@@ -2,18 +2,24 @@ import { execFile } from 'node:child_process';
 import { delimiter, parse } from 'node:path';
 import { StartUpError } from '../domain/errors.ts';
 
-/** The user that runs a program; `null` for the user of this process. */
+/** The system user that runs a program; `null` for the user of this process. */
 export type SystemUser = { uid: number; gid: number } | null;
 
-/** The working directory. PostgreSQL's programs must be able to read it, and another user may have no access to that of this process. */
+/**
+ * The working directory for programs. PostgreSQL's programs must be able to read it, and another user may have no access to this
+ * process's working directory.
+ */
 const ROOT = parse(process.execPath).root;
 
-/** Root's PATH may lack the folders of id, flock, groupadd and useradd, or not be set, as in a minimal service. */
+/**
+ * The PATH for programs. Root's PATH may lack the folders of id, flock, groupadd and useradd, or be unset, as in a minimal
+ * service.
+ */
 const PATH = [process.env.PATH ?? [], '/usr/sbin', '/usr/bin', '/sbin', '/bin'].flat().join(delimiter);
 
 export type ProgramResult = { ok: boolean; output: string };
 
-/** Runs a program until it ends; root may run it as another user. Never rejects: a failure is a result. */
+/** Runs a program until it ends, as `user` if this process is root. Never rejects: a failure is part of the result. */
 export function run(
   program: string,
   parameters: string[],
@@ -23,7 +29,7 @@ export function run(
   const options = {
     ...user,
     cwd,
-    // The operator's PG* and LC_* variables are left out, because they would affect PostgreSQL.
+    // The operator's PG* and LC_* variables are omitted, because they would affect PostgreSQL.
     env: { PATH, SystemRoot: process.env.SystemRoot, LC_ALL: 'C', TZ: 'UTC' },
   };
   return new Promise((resolve) => {
@@ -42,7 +48,10 @@ const CREATE_USER =
   'id postgres || { groupadd --system --force postgres && ' +
   'useradd --system --gid postgres --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin postgres; }';
 
-/** The system user `postgres`, created if missing, because PostgreSQL refuses to run as root. Requires root. */
+/**
+ * Returns the system user `postgres`, which is created if it is missing, because PostgreSQL refuses to run as root. Requires
+ * root.
+ */
 export async function getPostgresUser(): Promise<{ uid: number; gid: number }> {
   const existing = await findPostgresUser();
   if (existing !== null) return existing;

@@ -1,11 +1,11 @@
 /**
- * How many values lie in each of some ranges, and their sum. Recording a value allocates nothing and takes some nanoseconds, so
- * that every request can be recorded.
+ * A histogram: the number of values in each of several ranges, and the sum of all values. Recording a value allocates nothing and
+ * takes a few nanoseconds, so that every request can be recorded.
  */
 export class Distribution {
-  /** The bounds in ascending order. A range reaches from above the bound before it up to its own bound. */
+  /** The upper bounds of the ranges in ascending order. A bound belongs to its range. */
   readonly bounds: readonly number[];
-  /** The counts by range. The last one is for values above all bounds. */
+  /** The number of values in each range. The last number is for values above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -25,7 +25,7 @@ export class Distribution {
     return this.#sum;
   }
 
-  /** How many values are at most each bound; the last number counts all values. */
+  /** Returns how many values are less than or equal to each bound; the last number counts all values. */
   cumulativeCounts(): number[] {
     let total = 0;
     return this.#counts.map((count) => {
@@ -35,7 +35,7 @@ export class Distribution {
   }
 }
 
-/** Counts by name, from 0. */
+/** Counts by name. Each count starts at 0. */
 export class Tally<Name extends string> {
   readonly #counts: Map<Name, number>;
 
@@ -52,14 +52,14 @@ export class Tally<Name extends string> {
   }
 }
 
-/** "retried": the attempt failed, and another one follows. "failed": the last attempt failed. */
+/** "retried": the attempt failed, and another one follows. "failed": the last attempt of a delivery failed. */
 const ATTEMPT_RESULTS = ['succeeded', 'retried', 'failed'] as const;
 
 /** The measures of webhook delivery that the metrics show. */
 export class DeliveryMeasures {
   readonly attempts = new Tally(ATTEMPT_RESULTS);
-  /** The durations of attempts in seconds. */
+  /** The durations of attempts, in seconds. */
   readonly durations = new Distribution([0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]);
-  /** Pending deliveries of the whole database at the last count, and how many of them were due. */
+  /** The number of pending deliveries in the whole database at the last count, and how many of them were due. */
   backlog = { pending: 0, due: 0 };
 }

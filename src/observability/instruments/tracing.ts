@@ -1,49 +1,54 @@
-/** The names are those of OpenTelemetry's semantic conventions. No value may be secret or name an organization. */
+/**
+ * The attributes of a span. Their names are those of OpenTelemetry's semantic conventions. A value must not be secret or identify
+ * an organization.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | string[]>>;
 
 export type SpanStart = {
-  /** The name is one of few, which no request chooses. */
+  /** The name, which is one of a few fixed names and never depends on a request's data. */
   readonly name: string;
-  /** "server": the handling of a request; "client": a request to another server, or to the database. */
+  /**
+   * "server": the handling of a request; "client": a request to another server or to the database; "internal": any other step.
+   */
   readonly kind: 'server' | 'client' | 'internal';
   readonly attributes?: SpanAttributes;
-  /** Spans of other traces that wait for this one. */
+  /** Spans of other traces that wait for this span. */
   readonly links?: readonly Span[];
 };
 
 export type SpanEnd = {
-  /** Replaces the name of the start. */
+  /** Replaces the name given at the start. */
   readonly name?: string;
   readonly attributes?: SpanAttributes;
-  /** The error is one of few words, such as a status; `undefined` if there was none. */
+  /** The kind of error, which is one of a few words, such as a status; `undefined` if there was no error. */
   readonly error?: string | undefined;
 };
 
-/** A step in the handling of a request, with its start and its end. */
+/** A step in the handling of a request, from its start to its end. */
 export type Span = {
   /** The id of the trace: 32 hexadecimal digits. */
   readonly traceId: string;
   /** The id of the span: 16 hexadecimal digits. */
   readonly spanId: string;
-  /** `false` if sampling has left the trace out, or the span has ended. */
+  /** `false` if the trace is not sampled, or if the span has ended. */
   readonly isRecording: boolean;
   link(other: Span): void;
   end(result?: SpanEnd): void;
 };
 
-/** Records spans. It is `null` where traces are off. */
+/** Records spans. Where a `Tracing` may be `null`, `null` means that traces are off. */
 export type Tracing = {
-  /** The span that the caller is a part of. */
+  /** Returns the span in which the caller runs; `undefined` if there is none. */
   current(): Span | undefined;
-  /** Runs the work as a part of a span; `undefined` for no span. */
+  /** Runs the work within a span, or within no span if `span` is `undefined`. */
   run<T>(span: Span | undefined, work: () => T): T;
-  /** Starts a part of the current span. Returns `undefined` if no span is recording. */
+  /** Starts a child of the current span. Returns `undefined` if there is no current span that is recording. */
   start(step: SpanStart): Span | undefined;
   /** Starts a trace, or continues the one in the header `traceparent` (W3C Trace Context). */
   startTrace(step: SpanStart, traceparent?: string): Span;
 };
 
-/** Runs the work as a part of the current span. */
+/** Runs the work within a new child of the current span. */
 export async function traceStep<T>(tracing: Tracing, step: SpanStart, work: () => Promise<T>): Promise<T> {
   const span = tracing.start(step);
   if (span === undefined) return work();
@@ -58,8 +63,8 @@ export async function traceStep<T>(tracing: Tracing, step: SpanStart, work: () =
 }
 
 /**
- * Runs work that several spans wait for. It becomes a part of the first one. If there are others, it has a span of its own, and
- * links lead from it to the others and back.
+ * Runs work that several spans wait for, within the first of them. If there are others, the work gets its own span below the
+ * first one; links connect this span and the others in both directions.
  */
 export async function traceShared<T>(
   tracing: Tracing,
@@ -77,7 +82,7 @@ export async function traceShared<T>(
   });
 }
 
-/** The values of OTEL_TRACES_SAMPLER. With "parentbased", the caller decides about the requests that have a `traceparent`. */
+/** The values of OTEL_TRACES_SAMPLER. With "parentbased", the caller's decision applies to requests with a `traceparent`. */
 export const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',

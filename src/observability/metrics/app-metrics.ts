@@ -22,7 +22,7 @@ export type CacheMeasures = {
   readonly evicted: number;
 };
 
-/** The metrics of the application. No label has a value that a request, a person or an organization chooses. */
+/** Returns the metrics of the application. No label has a value that a request, a person or an organization can choose. */
 export function appMetrics(measures: AppMeasures): Metric[] {
   return [
     ...requestMetrics(measures),
@@ -143,7 +143,7 @@ function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
   ];
 }
 
-/** The metrics of the delivery of webhooks. */
+/** Returns the metrics of webhook delivery. */
 export function deliveryMetrics(measures: DeliveryMeasures): Metric[] {
   return [
     counter({ name: 'charter_webhook_attempts_total', help: 'Attempts to deliver webhooks.' }, () =>
@@ -168,7 +168,10 @@ export const CELL_ROWS = 'charter_cell_rows';
 
 export type CellMeasures = { readonly name: string; readonly version: string; readonly rows: () => CellRows | null };
 
-/** The metrics that name the cell and show its size. The label is not "cell", which Prometheus adds to every metric. */
+/**
+ * Returns the metrics that name the cell and show its size. The label is not called "cell", because the configuration of
+ * Prometheus adds a label of that name.
+ */
 export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
   return [
     gauge({ name: CELL_INFO, help: '1, with the name of the cell and the version of the server.' }, () => [
@@ -184,13 +187,13 @@ export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
 const EVERY_MS = 60_000;
 
 export type CellRowCount = {
-  /** The rows at the last count; `null` before the first one. */
+  /** Returns the numbers of rows at the last count; `null` before the first count. */
   last(): CellRows | null;
-  /** Waits for the count in progress. */
+  /** Stops counting, and waits for the count in progress. */
   stop(): Promise<void>;
 };
 
-/** Counts the rows of the cell at once, and then once a minute, unless the last count is still in progress. */
+/** Counts the rows of the cell immediately, and then once a minute, unless the last count is still in progress. */
 export function startCountingRows(db: Database, logger: Logger, { everyMs = EVERY_MS } = {}): CellRowCount {
   let last: CellRows | null = null;
   let counting: Promise<void> | undefined;

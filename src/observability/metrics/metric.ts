@@ -5,11 +5,11 @@ export type Labels = Readonly<Record<string, string>>;
 export type Sample = {
   readonly labels: Labels;
   readonly value: number;
-  /** The name of the metric is used if it is omitted. */
+  /** The name of the sample. Default: the name of the metric. */
   readonly metricName?: string;
 };
 
-/** A metric with its values at one moment, in the form in which prom-client exports its own metrics. */
+/** A metric with its values at one moment, in the form in which prom-client exports metrics. */
 export type MetricSnapshot = {
   readonly name: string;
   readonly help: string;
@@ -18,14 +18,14 @@ export type MetricSnapshot = {
 };
 
 /**
- * Reads a metric when Prometheus asks for it. The parts of the server count in plain numbers and know nothing of metrics.
- * prom-client's own counters look their labels up at each count, which takes longer than a request may cost.
+ * Reads a metric when Prometheus requests the metrics. The parts of the server count in plain numbers and know nothing about
+ * metrics, because prom-client's own counters look up their labels at each count, which takes too long for every request.
  */
 export type Metric = () => MetricSnapshot;
 
 type Described = { readonly name: string; readonly help: string };
 
-/** `read` returns the values by the label, or a single value. */
+/** Returns a counter. `read` returns a single value, or several values with their labels. */
 export function counter(described: Described, read: () => number | readonly Sample[]): Metric {
   return () => ({ ...described, type: 'counter', values: samplesOf(read()) });
 }
@@ -45,7 +45,7 @@ export function histogram(
   });
 }
 
-/** Samples by the one label of a metric. */
+/** Returns the samples of a metric that has only the label `label`, from pairs of the label's value and the sample's value. */
 export function samplesBy(label: string, values: readonly (readonly [string, number])[]): Sample[] {
   return values.map(([name, value]) => ({ labels: { [label]: name }, value }));
 }

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import type { Labels, Metric } from './metric.ts';
 
-/** The metrics of one process at one moment, as plain data that another process can read. */
+/** The metrics of one process at one moment, as plain data that can be sent to another process. */
 export type Snapshot = readonly object[];
 
 /** The metrics of this process: those of Node, and those that the parts of the server add. */
@@ -10,7 +10,7 @@ export class Metrics {
   readonly #metrics: Metric[] = [];
   readonly #labels: Labels;
 
-  /** `labels` are added to every metric of the process. */
+  /** Adds `labels` to every metric of the process. */
   constructor(labels: Labels = {}) {
     this.#labels = labels;
     this.#registry.setDefaultLabels(labels);
@@ -34,9 +34,10 @@ export class Metrics {
 
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** The metrics of all processes in the text format of Prometheus. The labels of each process are unlike those of the others. */
+/** Formats the metrics of all processes in the text format of Prometheus. The processes must have different labels. */
 export async function formatSnapshots(snapshots: readonly Snapshot[]): Promise<string> {
-  // No two samples have the same labels, so there is nothing to aggregate. "first" also keeps what prom-client would omit.
+  // No two samples have the same labels, so there is nothing to aggregate. The aggregator "first" also keeps metrics that
+  // prom-client would otherwise omit.
   const kept = snapshots.map((snapshot) => snapshot.map((metric) => ({ ...metric, aggregator: 'first' })));
   return AggregatorRegistry.aggregate(kept).metrics();
 }
