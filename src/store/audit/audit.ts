@@ -34,7 +34,7 @@ export const ACTIONS = [
   'user.passkey_added',
   'user.passkey_renamed',
   'user.passkey_removed',
-  // Only version 1.0 recorded this action: some of its forms asked for the password.
+  // Only version 1.0 recorded this action, because some of its forms asked for the password.
   'user.password_check_failed',
   'user.proof_failed',
   'user.created_by_sso',
@@ -73,42 +73,45 @@ export const ACTIONS = [
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
-/** How events name single sign-on. They stay readable where it has been taken out. */
+/** The name of single sign-on in events. Events keep it even if single sign-on has been removed from the code. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
 export type AuditEvent = {
   readonly action: AuditAction;
-  /** `null` for an operator, and if nobody is signed in. */
+  /** The user who did it; `null` for an operator, or if nobody is signed in. */
   readonly actorUserId: string | null;
   readonly targetUserId?: string | null;
   readonly keyId?: string | null;
-  /** What changed, as text for people. Never a key or another secret. */
+  /** What changed, as text for people. It must not contain a key or another secret. */
   readonly detail?: Readonly<Record<string, string>>;
-  /** `null` without a request, as for an operator's action. */
+  /** The client that made the request; `null` if there was no request, as for an operator's action. */
   readonly auditSource: AuditSource | null;
 };
 
 type KeyEvents = {
   readonly action: AuditAction;
-  /** A table or sub-query with the columns organization_id, event_id, user_id (the holder of the key) and id (of the key). */
+  /** A table or subquery with the columns organization_id, event_id, user_id (the holder of the key) and id (of the key). */
   readonly from: string;
-  /** The arguments of jsonb_build_object. */
+  /** The SQL arguments of jsonb_build_object, which builds the event's detail. */
   readonly detail: string;
-  /** The address, the user agent and the id of the request; by default, there is none. */
+  /** The SQL for the address, the user agent and the id of the request. Default: empty strings. */
   readonly client?: string;
 };
 
-/** SQL: inserts an event for each key of `from`, in a statement that acts on keys of several organizations. All members are SQL. */
+/**
+ * Returns the SQL that inserts an event for each key in `from`, for statements that act on keys of several organizations. All
+ * arguments except `action` are SQL.
+ */
 export function insertKeyEvents({ action, from, detail, client = "'', '', ''" }: KeyEvents): string {
   return `
     insert into audit_events (organization_id, id, act, target_user_id, key_id, detail, ip, user_agent, request_id)
     select organization_id, event_id, '${action}', user_id, id, jsonb_build_object(${detail}), ${client} from ${from}`;
 }
 
-/** The longest list of allowed addresses has fewer characters. */
+/** The maximum length of a text in `detail`. It is longer than the longest list of allowed addresses. */
 const MAX_DETAIL_CHARACTERS = 2500;
 
-/** Writes the event in the transaction of its action, so that neither exists without the other. */
+/** Records the event in the transaction of its action, so that neither exists without the other. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, auditSource } = event;
   await tx.auditEvent.create({
@@ -131,31 +134,31 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
 
 export type AuditFilters = {
   readonly action?: string | undefined;
-  /** One of these users is the actor or the target. */
+  /** The users of whom one is the event's actor or target. */
   readonly userIds?: readonly string[] | undefined;
   readonly keyIds?: readonly string[] | undefined;
-  /** The first instant. */
+  /** The start of the period, inclusive. */
   readonly from?: Date | undefined;
-  /** The first instant after the period. */
+  /** The end of the period, exclusive. */
   readonly to?: Date | undefined;
 };
 
 export type AuditQuery = AuditFilters & {
-  /** The page starts with the next older event after this id, or with the newest one if it is `null`. */
+  /** The id of the event before the page; the page contains older events. `null` for the newest events. */
   readonly after: string | null;
-  /** The page ends before the event with this id, with the next newer one. */
+  /** The id of the event after the page; the page contains newer events. `null` if there is no such limit. */
   readonly before?: string | null;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
-/** An event, with the present names of its users and its key. */
+/** An event, with the current names of its users and its key. */
 export type AuditRecord = {
-  /** UUIDv7, so ids sort by time. */
+  /** A UUIDv7, so that ids sort by time. */
   readonly id: string;
   readonly at: Date;
   readonly action: string;
-  /** `null` for an operator, and if nobody was signed in. */
+  /** `null` for an operator, or if nobody was signed in. */
   readonly actorId: string | null;
   readonly actorName: string | null;
   readonly actorEmail: string | null;
@@ -166,7 +169,7 @@ export type AuditRecord = {
   readonly keyId: string | null;
   readonly keyName: string | null;
   readonly keyPrefix: string | null;
-  /** The user or the integration that has the key now. */
+  /** The user or integration that has the key now. */
   readonly keyHolderId: string | null;
   readonly keyHolderKind: HolderKind | null;
   readonly detail: Readonly<Record<string, string>>;
@@ -175,7 +178,10 @@ export type AuditRecord = {
   readonly requestId: string;
 };
 
-/** Lists the newest events first. An event's id begins with its time, so each filter is an index range and every page costs the same. */
+/**
+ * Lists events, the newest first. The id of an event begins with its time, so each filter is an index range and every page takes
+ * equally long.
+ */
 export async function listAuditEvents(
   db: Database,
   scope: OrganizationScope,
@@ -185,7 +191,7 @@ export async function listAuditEvents(
   return rows;
 }
 
-/** The number of events that match, or `most` if there are more. */
+/** Returns the number of matching events, or `most` if there are more. */
 export async function countAuditEvents(
   db: Database,
   scope: OrganizationScope,
@@ -195,7 +201,7 @@ export async function countAuditEvents(
   return rows[0]?.count ?? 0;
 }
 
-/** Exported so that a test can look at its query plan. */
+/** Returns the SQL query for a page of events. Exported so that a test can check its query plan. */
 export function auditStatement(scope: OrganizationScope, { after, before = null, limit, ...filters }: AuditQuery) {
   const { conditions, bind, values, ...subjects } = filterBy(scope, limit, filters);
   if (after !== null) conditions.push(`id < ${bind(after)}::uuid`);
@@ -204,7 +210,10 @@ export function auditStatement(scope: OrganizationScope, { after, before = null,
   return { text: withNames(matchingEvents({ conditions, ...subjects, direction })), values };
 }
 
-/** The statement reads at most twice as many ids as it counts, because an event may be found by its actor and by its target. */
+/**
+ * Returns the SQL query that counts events. It reads at most twice as many ids as it counts, because an event may be found both
+ * by its actor and by its target.
+ */
 function auditCountStatement(scope: OrganizationScope, { most, ...filters }: AuditFilters & { readonly most: number }) {
   const { conditions, values, users, keys } = filterBy(scope, 2 * most, filters);
   const ranges = rangesOf({ conditions, users, keys, direction: 'desc' });
@@ -218,7 +227,7 @@ function auditCountStatement(scope: OrganizationScope, { most, ...filters }: Aud
 type Filtered = {
   readonly conditions: string[];
   readonly bind: (value: unknown) => string;
-  /** The values of the parameters: the organization, the limit, and those that `bind` added. */
+  /** The values of the query's parameters: the organization, the limit, and those that `bind` added. */
   readonly values: unknown[];
 } & Pick<Matching, 'users' | 'keys'>;
 
@@ -240,10 +249,10 @@ function filterBy(
 
 type Matching = {
   readonly conditions: readonly string[];
-  /** Arrays of ids, in SQL; `null` for all. */
+  /** SQL for arrays of ids; `null` if there is no such filter. */
   readonly users: string | null;
   readonly keys: string | null;
-  /** The order in which rows are read from the position. */
+  /** The order in which rows are read from the start of the page. */
   readonly direction: 'asc' | 'desc';
 };
 
@@ -252,12 +261,12 @@ function matchingEvents(matching: Matching): string {
   return ranges === null ? page(matching.conditions, { columns: '*', ...matching }) : pageOfRanges(ranges, matching);
 }
 
-/** Index ranges of ids, for each subject. `subjects`: an array of ids, in SQL. */
+/** SQL for an array of ids, and SQL queries that each read an index range for one `subject.id` of the array. */
 type Ranges = { readonly subjects: string; readonly ranges: readonly string[] };
 
 /**
- * A key has few events, so with a filter for keys they are read by key, and those of other users are left out. Returns
- * `null` if there is no filter for users or keys.
+ * Returns the index ranges to read; `null` if there is no filter for users or keys. With a filter for keys, the events are read
+ * by key and then filtered by user, because a key has few events.
  */
 function rangesOf({ conditions, users, keys, direction }: Matching): Ranges | null {
   const idsOf = (...more: readonly string[]) => page([...conditions, ...more], { columns: 'id', direction });
@@ -277,9 +286,9 @@ function page(
 }
 
 /**
- * Combines one index range for each subject and each of `ranges`, each at most as long as the page: an "or" over several columns
- * would read the whole log. An event is found twice if its actor is also its target. The page's ids are found before its events
- * are read, so that PostgreSQL cannot walk through the log to find them.
+ * Returns the SQL that combines an index range for each subject and each of `ranges`. Each range is at most as long as the page;
+ * an "or" over several columns would read the whole log. An event is found twice if its actor is also its target. The ids of the
+ * page are found before the events are read, so that PostgreSQL cannot scan the log to find them.
  */
 function pageOfRanges(ranges: Ranges, { direction }: Pick<Matching, 'direction'>): string {
   const ids = `select distinct found.id from ${lateral(ranges)} order by found.id ${direction} limit $2`;
@@ -306,7 +315,7 @@ function withNames(events: string): string {
     order by e.id desc`;
 }
 
-/** The smallest UUIDv7 of this instant (RFC 9562 section 5.7: the first 48 bits are milliseconds). */
+/** Returns the smallest UUIDv7 of this instant (RFC 9562 section 5.7: the first 48 bits are milliseconds). */
 function firstIdAt(at: Date): string {
   const milliseconds = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-0000-0000-000000000000`;
@@ -326,7 +335,10 @@ export type OperatorAction = {
   readonly detail?: Readonly<Record<string, string>>;
 };
 
-/** Writes the action of an operator in its transaction. Unlike an audit event, it is kept without the organization. */
+/**
+ * Records an operator's action in the action's transaction. Unlike an audit event, the record is kept when the organization is
+ * deleted.
+ */
 export async function recordOperatorAction(
   tx: Transaction,
   { action, organization, detail = {} }: OperatorAction,
@@ -337,7 +349,7 @@ export async function recordOperatorAction(
 
 const MAX_LISTED = 1000;
 
-/** Lists the newest actions first, at most 1,000. */
+/** Lists the actions of operators, the newest first, at most 1,000. */
 export async function listOperatorActions({ prisma }: Database) {
   return prisma.operatorAction.findMany({ orderBy: { id: 'desc' }, take: MAX_LISTED });
 }

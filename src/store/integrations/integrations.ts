@@ -4,19 +4,20 @@ import { isActive } from '../keys/key-row.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import type { Edge } from '../sql/lists.ts';
 
-// An integration is a row of users without an e-mail, a password and sessions. Its keys are in api_keys, like those of people.
+// An integration is a row of `users` without an e-mail, a password and sessions. Its keys are in `api_keys`, like the keys of
+// people.
 
-/** The fields of the form of an integration. */
+/** The fields of the form for an integration. */
 export type IntegrationContent = {
   readonly name: string;
   readonly description: string;
   readonly role: IntegrationRole;
   readonly ownerUserId: string;
-  /** An address in lower case; empty if there is none. */
+  /** An e-mail address in lower case; empty if there is none. */
   readonly noticeEmail: string;
 };
 
-/** Throws a unique violation if another integration of the organization has the name. */
+/** Inserts an integration. Throws a unique violation if the organization has another integration with this name. */
 export async function insertIntegration(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -25,10 +26,10 @@ export async function insertIntegration(
   await tx.user.create({ data: { ...integration, kind: 'integration', organizationId }, select: { id: true } });
 }
 
-/** A missing field stays as it is. A `null` deactivatedAt reactivates the integration. */
+/** Omitted fields stay unchanged. A `deactivatedAt` of `null` reactivates the integration. */
 export type IntegrationChange = Partial<IntegrationContent> & { readonly deactivatedAt?: Date | null };
 
-/** Throws a unique violation if another integration of the organization has the name. */
+/** Changes an integration. Throws a unique violation if the organization has another integration with this name. */
 export async function changeIntegration(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -50,7 +51,7 @@ export async function countActiveIntegrations(tx: Transaction, { organizationId 
 
 export type NamedIntegration = { readonly id: string; readonly name: string; readonly role: Role };
 
-/** The active integrations, by name; those of one owner unless `ownerUserId` is `null`. There are at most `limit`. */
+/** Lists at most `limit` active integrations by name; only those of one owner unless `ownerUserId` is `null`. */
 export async function listActiveIntegrations(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -69,7 +70,7 @@ export async function listActiveIntegrations(
   });
 }
 
-/** Gives integrations to another owner. Lock all of them first. */
+/** Gives integrations to another owner. The caller must have locked all of them. */
 export async function setOwner(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -81,7 +82,7 @@ export async function setOwner(
   });
 }
 
-/** The id of the active person with this e-mail; `null` if there is none in the organization. */
+/** Returns the id of the organization's active person with this e-mail; `null` if there is no such person. */
 export async function findActivePerson(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -98,14 +99,14 @@ export type IntegrationDetails = {
   readonly role: Role;
   readonly noticeEmail: string;
   readonly createdAt: Date;
-  /** `null` if it is not suspended. */
+  /** `null` if the integration is not suspended. */
   readonly suspendedAt: Date | null;
   readonly ownerId: string;
   readonly ownerName: string;
   readonly ownerEmail: string;
   readonly isOwnerActive: boolean;
   readonly activeKeys: number;
-  /** The last use of any of its keys; `null` if there is none. */
+  /** The last use of any of the integration's keys; `null` if no key has been used. */
   readonly lastUsedAt: Date | null;
 };
 
@@ -114,7 +115,7 @@ const DETAILS = `
   i.id, i.name, i.description, i.role, i.notice_email as "noticeEmail", i.created_at as "createdAt",
   i.deactivated_at as "suspendedAt", owner.id as "ownerId", owner.name as "ownerName", owner.email as "ownerEmail",
   owner.deactivated_at is null as "isOwnerActive", keys.active as "activeKeys", keys.last_used_at as "lastUsedAt"`;
-/** $2: the present time. */
+/** SQL that joins the owner and the keys of an integration. Its parameter $2 is the current time. */
 const JOINED = `
   join users owner on owner.organization_id = i.organization_id and owner.id = i.owner_user_id
   cross join lateral (
@@ -123,17 +124,17 @@ const JOINED = `
     from api_keys k where k.organization_id = i.organization_id and k.user_id = i.id) keys`;
 
 export type IntegrationQuery = {
-  /** `null` for the integrations of all owners. */
+  /** The owner of the listed integrations; `null` for the integrations of all owners. */
   readonly ownerUserId: string | null;
   readonly isSuspended: boolean;
-  /** `null` for the first page. */
+  /** The edge at which the page starts; `null` for the first page. */
   readonly from: Edge<{ readonly name: string }> | null;
   readonly now: Date;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
-/** Lists integrations by name, whatever the letter case. */
+/** Lists integrations by name, ignoring the letter case. */
 export async function listIntegrations(
   db: Database,
   { organizationId }: OrganizationScope,

@@ -12,17 +12,17 @@ import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { isActiveAt, isCurrent, keyColumns } from './key-row.ts';
 
-// What the actions on a key read and write.
+// The data that actions on a single key read and write.
 
 export type NewApiKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'expiresAt' | 'createdAt'> & {
   readonly userId: string;
-  /** `null` for an operator. */
+  /** The user who created the key; `null` for an operator. */
   readonly createdByUserId: string | null;
   readonly keyHash: Uint8Array<ArrayBuffer>;
   readonly permissions: readonly Permission[];
 } & Partial<Pick<ApiKey, 'addresses' | 'requestsPerSecond'>>;
 
-/** The user's keys that are neither rotated nor revoked, oldest first. Expired keys are included. */
+/** Lists the user's keys that are neither rotated nor revoked, the oldest first. Expired keys are included. */
 export async function listCurrentKeys(tx: Transaction, scope: OrganizationScope, userId: string) {
   return tx.apiKey.findMany({
     where: { organizationId: scope.organizationId, userId, rotatedAt: null, revokedAt: null },
@@ -45,16 +45,19 @@ export async function insertApiKey(tx: Transaction, scope: OrganizationScope, ke
   });
 }
 
-/** A change of one of the user's keys. */
+/** A change to a key of a user. */
 export type KeyChange = {
   readonly id: string;
   readonly userId: string;
   readonly at: Date;
-  /** `null` for an operator. */
+  /** The user who makes the change; `null` for an operator. */
   readonly byUserId: string | null;
 };
 
-/** Returns `null` if the user has no such key, or it is already rotated or revoked. An expired key can be revoked. */
+/**
+ * Revokes a key. Returns `null` if the user has no such key, or if it is already rotated or revoked. An expired key can be
+ * revoked.
+ */
 export async function revokeApiKey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -68,13 +71,13 @@ export async function revokeApiKey(
   return revoked === undefined ? null : { name: revoked.name, prefix: revoked.keyPrefix };
 }
 
-/** Revokes every key of the user that is neither rotated nor revoked, as part of deactivating the user. */
+/** Revokes all keys of a user that are neither rotated nor revoked, because the user is being deactivated. */
 export async function revokeApiKeysOf(
   tx: Transaction,
   scope: OrganizationScope,
   { userId, at, byUserId }: Omit<KeyChange, 'id'>,
 ): Promise<Pick<ApiKey, 'id' | 'name'>[]> {
-  // Locks rows in the same order as writeKeyUses, to avoid a deadlock.
+  // Locks the rows in the same order as writeKeyUses to avoid a deadlock.
   await tx.$queryRaw`
     select 1 from api_keys
     where organization_id = ${scope.organizationId}::uuid and user_id = ${userId}::uuid and ${Prisma.raw(isCurrent('api_keys'))}
@@ -86,7 +89,7 @@ export async function revokeApiKeysOf(
   });
 }
 
-/** The successor's data, and the prefix of the key that it replaces. */
+/** The data of the new key, and the prefix of the key that it replaces. */
 export type ReplacedKey = Pick<ApiKey, 'name' | 'expiresAt' | 'addresses' | 'requestsPerSecond'> & {
   readonly permissions: readonly Permission[];
   readonly replacedPrefix: string;
@@ -97,9 +100,9 @@ const SUCCESSOR_COLUMNS = Prisma.raw(
 );
 
 /**
- * Marks an active key as rotated and inserts its successor, in one statement: of concurrent calls, only one succeeds. Returns
- * `null` if the user has no such key or the key is not active. `expiresAt` and `addresses` of the successor are by default those of
- * the old key, and its limit always is.
+ * Marks an active key as rotated and inserts its successor in one statement, so that only one of several concurrent calls
+ * succeeds. Returns `null` if the user has no such key, or if it is not active. The successor has the old key's requests per
+ * second, and by default also its `expiresAt` and `addresses`.
  */
 export async function replaceApiKey(
   tx: Transaction,
@@ -154,7 +157,8 @@ const RECORD_EXPIRY = {
 
 /**
  * Records that a request with the key was refused because the key expired at `expiresAt`. Changes nothing if that is already
- * recorded, or if an operator has moved the expiry since. Locks the organization first, as every change that ends a key does.
+ * recorded, or if an operator has changed the expiry in the meantime. Locks the organization first, like every change that ends a
+ * key.
  */
 export async function recordExpiry(
   db: Database,
@@ -165,8 +169,8 @@ export async function recordExpiry(
 }
 
 /**
- * Moves an active key of a user to an integration, with this name. The key itself stays the same. Returns false if the user has
- * no such key or the key is not active.
+ * Moves a user's active key to an integration, under the given name. The key itself stays the same. Returns `false` if the user
+ * has no such key, or if it is not active.
  */
 export async function moveApiKey(
   tx: Transaction,
@@ -187,7 +191,7 @@ export async function moveApiKey(
   return moved === 1;
 }
 
-/** Returns the previous name, or `null` if the user has no such key or the key is not active. */
+/** Renames a key. Returns the previous name, or `null` if the user has no such key, or if it is not active. */
 export async function renameApiKey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -205,14 +209,14 @@ export async function renameApiKey(
   return row ?? null;
 }
 
-/** A key with what limits it. */
+/** A key with its restrictions. */
 export type RestrictedKey = KeyEndTimes &
   Pick<ApiKey, 'permissions' | 'addresses' | 'requestsPerSecond'> & {
-    /** The last used networks, in canonical form, the latest first. */
+    /** The networks from which the key was used, in canonical form, the most recently used first. */
     readonly usedNetworks: readonly UsedNetwork[];
   };
 
-/** Returns `null` if the user has no such key. */
+/** Returns a user's key; `null` if the user has no such key. */
 export async function findRestrictedKey(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -236,7 +240,7 @@ export async function findRestrictedKey(
   return { ...key, addresses, usedNetworks: networksFrom(usedNetworks) };
 }
 
-/** Lock the organization first, and make sure that the key is active. */
+/** Restricts a key. The caller must have locked the organization, and have checked that the key is active. */
 export async function restrictApiKey(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -249,7 +253,10 @@ export async function restrictApiKey(
   });
 }
 
-/** Leaves out entries that are no address: a proxy can send any text as the address of a client. */
+/**
+ * Returns the networks in the column. Omits entries that are not addresses, because a proxy can send any text as the address of a
+ * client.
+ */
 function networksFrom(column: Prisma.JsonValue): UsedNetwork[] {
   const days = Object.entries(Object(column)).flatMap(([text, day]) => {
     const network = canonicalNetwork(text);
@@ -258,7 +265,7 @@ function networksFrom(column: Prisma.JsonValue): UsedNetwork[] {
   return days.sort((one, other) => Number(one.day < other.day) - Number(one.day > other.day));
 }
 
-/** When and by whom a key of the user was rotated or revoked, and when it expires; `null` if there is no such key. */
+/** Returns when and by whom a user's key was rotated or revoked, and when it expires; `null` if the user has no such key. */
 export async function findKeyHistory(
   tx: Transaction,
   scope: OrganizationScope,
@@ -280,7 +287,7 @@ export async function findKeyHistory(
   });
 }
 
-/** Follows the successors of a rotated key to the one that is active now; `null` if none is. */
+/** Follows the successors of a rotated key. Returns the active successor; `null` if none of them is active. */
 export async function findActiveSuccessor(
   tx: Transaction,
   scope: OrganizationScope,
@@ -300,9 +307,9 @@ export async function findActiveSuccessor(
 }
 
 /**
- * Sets the normalized name of every API key of all organizations that lacks it, in chunks. If the names of several current keys
- * of a user look alike, only the oldest key gets it, and each of the others gets a unique value instead: they stay valid, and no
- * further key can have such a name.
+ * Sets the normalized name of all API keys that lack one, in chunks. If the names of several current keys of a user look alike,
+ * only the oldest key gets the normalized name, and the others get a unique value instead: those keys stay valid, and no further
+ * key can have such a name.
  */
 export async function fillNameKeys(client: pg.ClientBase): Promise<void> {
   let [holder, taken] = ['', new Set<string>()];

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../sql/database.ts';
 import { insertNoticesOf, STAYS } from './key-notices.ts';
 import { isActive, isCurrent, isUnexpired } from './key-row.ts';
 
-// Which keys end soon, and the end of those that are not used. All times are those of the database's clock, which all processes
+// Notices about keys that end soon, and the end of unused keys. All times come from the database's clock, which all processes
 // share.
 
 const ALL_DAYS = `unnest(array[${NOTICE_DAYS.join(', ')}]) as days`;
@@ -17,28 +17,31 @@ function textOfEnd(end: string): string {
   return `to_char(${end} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')`;
 }
 
-/** SQL: a text that distinguishes the notices of one end and a number of days before it. */
+/** Returns SQL for a string that identifies a notice by the end and the number of days before the end. */
 function occasionOf(end: string, days: string): string {
   return `${textOfEnd(end)} || ', ' || ${days}`;
 }
 
-/** SQL: when the key `k` of the organization `o` and the holder `h` ends unless it is used; null if the policy does not end it. */
+/**
+ * SQL: when the key `k` of the organization `o` and the holder `h` ends unless it is used; null if the organization's policy does
+ * not end the key.
+ */
 const UNUSED_END = `
   case when o.ends_unused_after_days is not null and o.suspended_at is null and h.deactivated_at is null
   then greatest(coalesce(k.last_used_at, k.created_at) + o.ends_unused_after_days * ${DAY},
                 o.ends_unused_since + ${UNUSED_GRACE_DAYS} * ${DAY}) end`;
 
 /**
- * Processes keep uses in memory for a minute, so a key is ended this much later. It is not ended before a day after its last
- * notice, which may be late because no server was running.
+ * How much later than that a key is ended, because processes keep uses in memory for up to a minute. A key is also not ended
+ * until a day after its last notice, which may be late because no server was running.
  */
 const UNWRITTEN = "interval '1 hour'";
 const AFTER_LAST_NOTICE = DAY;
 
 const CHECK = {
   name: 'check_keys',
-  // A process that finds keys locked leaves them to the other, so that none waits. Uses and ends of keys are read from the locked
-  // rows.
+  // A process skips keys that another process has locked, so that no process waits. Uses and ends of keys are read from the
+  // locked rows.
   text: `
     with due as materialized (
       select d.organization_id, d.id, d.user_id, d.created_at, d.expires_at, d.last_used_at,
@@ -100,14 +103,14 @@ const CHECK = {
 };
 
 export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
-  /** The key was not used for so long that it is to be ended. */
+  /** Whether the key must be ended because it was not used for too long. */
   readonly isOver: boolean;
 };
 
 /**
- * Checks keys of any organizations whose next check is due, at most `limit`: writes the notices of their ends, once each, and sets
- * the time of the next check. If notices were missed, only the most urgent one is written. Notices of ends that the policy no longer
- * sets are deleted.
+ * Checks at most `limit` keys of any organizations whose next check is due: writes each notice of their ends once, and sets the
+ * time of the next check. If several notices were missed, only the most urgent one is written. Deletes notices of ends that the
+ * policy no longer requires.
  */
 export async function writeDueKeyNotices(
   db: Database,
@@ -116,12 +119,12 @@ export async function writeDueKeyNotices(
   return (await db.pool.query<CheckedKey>({ ...CHECK, values: [limit] })).rows;
 }
 
-/** Why a key was revoked, in the audit log. */
+/** The reason for revoking an unused key, as recorded in the audit log. */
 export const UNUSED = 'not used';
 
 const END_UNUSED = {
   name: 'end_unused_keys',
-  // Decides again from the rows that it locks: first the organizations, as every change that ends a key does, then the keys in the
+  // Decides again from the rows that it locks: first the organizations, like every change that ends a key, then the keys in the
   // same order as writeKeyUses.
   text: `
     with asked as (
@@ -159,8 +162,9 @@ const END_UNUSED = {
 };
 
 /**
- * Revokes those of the keys that are still not used for longer than their organization allows, with an event in the audit log and
- * a notice. Once it has returned, no request with them is accepted. `eventIds`: one for each key.
+ * Revokes those of the keys that are still unused for longer than their organization allows, and records an audit event and a
+ * notice for each. As soon as this function has returned, no request with these keys is accepted. `eventIds` has one id for each
+ * key.
  */
 export async function endUnusedKeys(
   db: Database,
@@ -171,9 +175,9 @@ export async function endUnusedKeys(
   return (await db.pool.query<Pick<CheckedKey, 'organizationId' | 'id'>>({ ...END_UNUSED, values })).rows;
 }
 
-/** Has all keys of the organization checked soon, after a change of its policy. */
+/** Makes all keys of the organization due for a check soon, because the organization's policy has changed. */
 export async function scheduleKeyChecks(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
-  // Locks rows in the same order as writeKeyUses, to avoid a deadlock.
+  // Locks the rows in the same order as writeKeyUses to avoid a deadlock.
   await tx.$executeRaw`
     with held as materialized (
       select id from api_keys

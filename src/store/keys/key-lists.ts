@@ -17,7 +17,7 @@ import {
 } from './key-row.ts';
 import { firstShownOf, isShown, JSON_OF_USE, type UseJson, usageFrom } from './key-uses.ts';
 
-// Keys as pages show them, without their hashes. Each page of a list is one statement.
+// Keys as pages show them, without their hashes. Each page of a list is read by one SQL query.
 
 /** A position in a list of keys. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
@@ -25,9 +25,9 @@ export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 export type KeyQuery = {
   readonly userId: string;
   readonly now: Date;
-  /** `null` for the first page. */
+  /** The edge at which the page starts; `null` for the first page. */
   readonly from: Edge<KeyPosition> | null;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
@@ -37,12 +37,12 @@ const OF_HOLDER = 'organization_id = $1 and user_id = $2';
 const IS_ENDED = `not (${CURRENT} and ${UNEXPIRED})`;
 const MADE_FOR_OTHERS = 'organization_id = $1 and created_by_user_id = $2 and user_id <> $2';
 /**
- * Uses the index of current keys. Without "offset 0", PostgreSQL may walk all of the user's keys in the order of the list,
- * however many have ended.
+ * SQL that uses the index of current keys. Without "offset 0", PostgreSQL may scan all of the user's keys in the order of the
+ * list, including the many that have ended.
  */
 const CURRENT_OF_HOLDER = `(select * from api_keys where ${OF_HOLDER} and ${CURRENT} offset 0) api_keys`;
 
-/** The statements of a list of keys, the newest first: its start, and the pages next to a key. */
+/** Returns the SQL queries of a list of keys, the newest first: for the first page, and for the pages after and before a key. */
 function statementsOf(name: string, from: string, ...conditions: readonly string[]) {
   const statement = (suffix: string, direction: 'asc' | 'desc', ...more: readonly string[]) => {
     const where = [...conditions, ...more].join(' and ');
@@ -72,7 +72,7 @@ async function listKeys(
   return (await pool.query<ListedKey>({ ...statements[from?.side ?? 'start'], values })).rows;
 }
 
-/** The user's keys that are active, or those that have ended; the newest first. */
+/** Lists the user's keys that are active, or those that have ended, the newest first. */
 export async function listKeysOf(
   db: Database,
   scope: OrganizationScope,
@@ -81,7 +81,7 @@ export async function listKeysOf(
   return listKeys(db, scope, page, areActive ? ACTIVE : ENDED);
 }
 
-/** Active keys that this user created for others, and so has seen; the newest first. */
+/** Lists the active keys that this user created for others, and has therefore seen, the newest first. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
@@ -95,7 +95,7 @@ const FIND = {
   text: `select ${LISTED_COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
 };
 
-/** Returns `null` if the user has no such key. */
+/** Returns a user's key; `null` if the user has no such key. */
 export async function findListedKey(db: Database, scope: OrganizationScope, key: KeyOfUser): Promise<ListedKey | null> {
   return findOne(db, scope, FIND, key);
 }
@@ -105,7 +105,7 @@ const FIND_MOVED = {
   text: `select ${LISTED_COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.moved_from_user_id = $2 and k.id = $3`,
 };
 
-/** Returns `null` if no such key was moved from the user to an integration. */
+/** Returns a key that was moved from the user to an integration; `null` if there is no such key. */
 export async function findMovedKey(db: Database, scope: OrganizationScope, key: KeyOfUser): Promise<ListedKey | null> {
   return findOne(db, scope, FIND_MOVED, key);
 }
@@ -131,7 +131,7 @@ const MOVED = {
     order by k.moved_at desc, k.id desc`,
 };
 
-/** The keys that were moved from this user to integrations, the last moved first. */
+/** Lists the keys that were moved from this user to integrations, the most recently moved first. */
 export async function listKeysMovedFrom(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -140,12 +140,12 @@ export async function listKeysMovedFrom(
   return (await db.pool.query<ListedKey>({ ...MOVED, values: [organizationId, userId, limit] })).rows;
 }
 
-/** The numbers of keys. */
+/** The numbers of active and of ended keys. */
 export type KeyCounts = { readonly active: number; readonly ended: number };
-/** `hasMoved`: keys were moved from the user to integrations. */
+/** The numbers of a user's or an integration's keys, and whether keys were moved from the user to integrations. */
 export type KeyCountsOfHolder = KeyCounts & { readonly hasMoved: boolean };
 
-/** Ended keys are counted up to this number and one more. */
+/** Ended keys are counted up to this number plus one, so that pages can show "more than". */
 export const MAX_COUNTED_KEYS = 1000;
 
 const COUNT = {
@@ -157,7 +157,7 @@ const COUNT = {
            exists (select 1 from api_keys where organization_id = $1 and moved_from_user_id = $2) as "hasMoved"`,
 };
 
-/** How many keys the user has; `ended` is at most MAX_COUNTED_KEYS + 1. */
+/** Counts the user's keys; `ended` is at most MAX_COUNTED_KEYS + 1. */
 export async function countKeysOf(
   db: Database,
   scope: OrganizationScope,
@@ -167,14 +167,17 @@ export async function countKeysOf(
   return rows[0] ?? { active: 0, ended: 0, hasMoved: false };
 }
 
-// The keys of a whole organization. The list and its counts read all keys that match: the totals need them anyway.
+// The keys of a whole organization. The list and its counts read all matching keys, because the totals require that anyway.
 
 export type KeyFilters = {
-  /** A part of the name or of the prefix, case-insensitive in the name. An empty text finds all keys. */
+  /** A part of the key's name or prefix; the letter case is ignored in names. An empty string matches all keys. */
   readonly search: string;
-  /** A part of the name or the e-mail of the user or integration, case-insensitive. An empty text finds the keys of all. */
+  /**
+   * A part of the name or the e-mail of the key's user or integration, ignoring the letter case. An empty string matches all
+   * keys.
+   */
   readonly holder: string;
-  /** `null` for all keys. */
+  /** A permission that the key must have; `null` for all keys. */
   readonly permission: Permission | null;
   /** Whether only keys without a recorded use are listed. */
   readonly isUnused: boolean;
@@ -184,20 +187,23 @@ export type KeyFilters = {
   readonly lacksAddresses: boolean;
 };
 
-/** "latest": the last used keys first, keys without a use last; "oldest": the reverse; "expiry": the next to expire first. */
+/**
+ * "latest": the most recently used keys first, and keys without a use last. "oldest": the reverse. "expiry": the keys that expire
+ * next first.
+ */
 export type KeyOrder = 'latest' | 'oldest' | 'expiry';
 
-/** A position in the list of all keys. `at`: the last use or the expiry, as the order says; `null` if there is none. */
+/** A position in the list of all keys. `at` is the key's last use or expiry, depending on the order; `null` if there is none. */
 export type OrganizationKeyPosition = { readonly at: Date | null; readonly id: string };
 
 export type OrganizationKeyQuery = {
   readonly filters: KeyFilters;
   readonly isActive: boolean;
   readonly order: KeyOrder;
-  /** `null` for the first page. */
+  /** The edge at which the page starts; `null` for the first page. */
   readonly from: Edge<OrganizationKeyPosition> | null;
   readonly now: Date;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
@@ -210,7 +216,7 @@ const ORDERED_BY: Record<KeyOrder, string> = {
   expiry: 'k.expires_at',
 };
 
-/** Whether the name or the prefix contains the text. */
+/** Returns the SQL condition that the name or the prefix contains the text. */
 function containsPart(pattern: string): string {
   return `(${likeInSearchForm('k.name', pattern)} or k.key_prefix like ${pattern})`;
 }
@@ -262,17 +268,17 @@ export async function listOrganizationKeys(
   return (await db.pool.query<ListedKey>({ text, values })).rows;
 }
 
-/** Active keys of the whole organization that need attention, whatever the filters. */
+/** The numbers of the organization's active keys that need attention, regardless of the filters. */
 export type AttentionCounts = {
   readonly expiringSoon: number;
   readonly unused: number;
-  /** Keys that may write from any address. */
+  /** The number of keys that may write from any address. */
   readonly lackingAddresses: number;
   /** Whether the organization requires a list of allowed addresses for each key that may write. */
   readonly requiresAddresses: boolean;
 };
 
-/** How many keys match, whatever the list page, and how many of all keys need attention. */
+/** Returns how many keys match the filters, regardless of the page, and how many of all keys need attention. */
 export async function countOrganizationKeys(
   db: Database,
   scope: OrganizationScope,
@@ -305,7 +311,7 @@ const FIND_BY_HASH = {
 
 export type FoundKey = { readonly id: string; readonly holderId: string; readonly holderKind: HolderKind };
 
-/** The key with this SHA-256, in hexadecimal, and its user or integration; `null` if the organization has no such key. */
+/** Returns the key with this SHA-256 in hexadecimal, with its user or integration; `null` if the organization has no such key. */
 export async function findOrganizationKeyByHash(
   db: Database,
   scope: OrganizationScope,
@@ -321,7 +327,7 @@ const FIND_MATCHING = {
   text: `select k.id from api_keys k where k.organization_id = $1 and ${containsPart('$2::text')} order by k.id desc limit $3`,
 };
 
-/** The ids of the keys whose name or prefix contains the text, case-insensitive in the name; at most `limit`. */
+/** Returns the ids of at most `limit` keys whose name or prefix contains the text. The letter case is ignored in names. */
 export async function listMatchingKeys(
   db: Database,
   scope: OrganizationScope,
@@ -332,10 +338,13 @@ export async function listMatchingKeys(
   return rows.map(({ id }) => id);
 }
 
-/** A key and its place among the rotations of another one: 0 is that key itself, -1 its predecessor, 1 its successor. */
+/**
+ * A key in a chain of rotations, with its position relative to the requested key: 0 for the requested key itself, -1 for its
+ * predecessor, 1 for its successor.
+ */
 export type RotatedKey = ListedKey & { readonly step: number };
 
-/** The number of predecessors, and of successors, that are read. */
+/** The maximum number of predecessors, and of successors, that are read. */
 export const MAX_STEPS = 10;
 
 const FIND_ROTATIONS = {
@@ -365,8 +374,8 @@ const FIND_ROTATIONS = {
 };
 
 /**
- * A key of the user with its predecessors and successors, the oldest first, and the requests with the key itself. No keys: the
- * user has no such key.
+ * Returns a user's key with its predecessors and successors, the oldest first, and the numbers of requests made with the key
+ * itself. `keys` is empty if the user has no such key.
  */
 export async function listKeyRotations(
   db: Database,

@@ -12,15 +12,16 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { isActive } from './key-row.ts';
 
-// Notices about keys. A row is what one recipient is told once; it is written in the transaction of its cause. All times are
-// those of the database's clock, which all processes share.
+// Notices about keys. A row is one message to one recipient. It is written in the transaction of its cause. All times come from
+// the database's clock, which all processes share.
 
 const COLUMNS =
   'organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at, by_user_id, detail, mail_due_at';
 
 /**
- * Inserts a notice for each row of `wanted`, and another one for the address of an integration, unless they exist. The rows have
- * organization_id, key_id, user_id, kind, occasion, ends_at, by_user_id and detail.
+ * Returns the SQL that inserts a notice for each row of `wanted`, and a second notice if the key's integration has an address,
+ * unless the notices exist. The rows have the columns organization_id, key_id, user_id, kind, occasion, ends_at, by_user_id and
+ * detail.
  */
 export function insertNoticesOf(wanted: string): string {
   return `
@@ -36,15 +37,15 @@ export function insertNoticesOf(wanted: string): string {
 
 export type ActionNotice = {
   readonly keyId: string;
-  /** The user or the integration whose key it is. */
+  /** The user or integration that has the key. */
   readonly userId: string;
   readonly kind: ActionKind;
-  /** `null` for an operator. */
+  /** The user who performed the action; `null` for an operator. */
   readonly byUserId: string | null;
   readonly detail: string;
 };
 
-/** Inserts a notice about an action of a user on a key of another holder. */
+/** Inserts a notice about a user's action on a key of another holder. */
 export async function insertActionNotice(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -64,13 +65,16 @@ export async function insertActionNotice(
   );
 }
 
-/** The SQL condition that the organization of the row `d` does not move: the other database tells the holders of its keys. */
+/**
+ * The SQL condition that the organization of the row `d` is not moving. While it moves, the database to which it moves sends the
+ * notices.
+ */
 export const STAYS = 'not exists (select from organization_moves m where m.organization_id = d.organization_id)';
 
-/** No notice is of use for so long. */
+/** How long notices are kept; no notice is useful for longer. */
 const DAYS_KEPT = 90;
 
-/** Deletes notices of all organizations that are older than 90 days, in chunks. Returns how many. */
+/** Deletes notices of all organizations that are older than 90 days, in chunks. Returns the number of deleted notices. */
 export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(
@@ -83,8 +87,9 @@ export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Pro
 }
 
 /**
- * The open notices about the keys of the user of the session `s`, and about those of the integrations that the user owns, as JSON,
- * the next end first, and of each key and kind only the latest. Notices whose cause has gone are left out.
+ * SQL for the open notices as JSON: notices about the keys of the session `s`'s user, and about those of the integrations that
+ * the user owns. The next end comes first, and only the latest notice of each kind is included for a key. Notices whose cause no
+ * longer exists are omitted.
  */
 export const OPEN_NOTICES = `
   (select json_agg(json_build_array(n.id, n.kind, n.key_id, n.name, n.key_prefix, n.user_id, n.holder, n.holder_kind,
@@ -122,7 +127,7 @@ export type NoticeJson = readonly [
   createdAt: string,
 ];
 
-/** `json` is `null` if there are none. */
+/** Parses the notices that OPEN_NOTICES selects; `json` is `null` if there are no notices. */
 export function noticesFrom(json: readonly NoticeJson[] | null): readonly KeyNotice[] {
   return (json ?? []).map(
     ([id, kind, keyId, keyName, keyPrefix, holderId, holderName, holderKind, endsAt, createdAt]) => ({
@@ -150,8 +155,8 @@ const DISMISS = {
 };
 
 /**
- * Closes a notice about a key of the user, or of an integration that the user owns, and earlier ones of the same kind about the
- * same key. Returns false if there is none.
+ * Dismisses a notice about a key of the user, or of an integration that the user owns, and earlier notices of the same kind about
+ * that key. Returns `false` if there is no such notice.
  */
 export async function dismissKeyNotice(
   db: Database,
@@ -161,16 +166,16 @@ export async function dismissKeyNotice(
   return (await db.pool.query({ ...DISMISS, values: [organizationId, id, userId] })).rowCount !== 0;
 }
 
-/** The minutes from each attempt to send a mail until the next one. */
+/** The number of minutes from each attempt to send a mail to the next one. */
 export const RETRY_MINUTES: readonly number[] = [5, 15, 60, 240, 720];
-/** The most attempts to send one mail. */
+/** The maximum number of attempts to send one mail. */
 export const MAIL_ATTEMPTS = RETRY_MINUTES.length + 1;
-/** An older mail, which could not be sent until now, would only confuse. */
+/** A mail that could not be sent for this long is not sent at all, because it would be confusing. */
 const MAIL_DAYS = 3;
 
 const CLAIM_MAILS = {
   name: 'claim_key_notices',
-  // A claim is also the wait until the next attempt, which another process may make if this one is gone by then.
+  // A claim also schedules the next attempt, which another process makes if this process no longer runs by then.
   text: `
     with due as materialized (
       select organization_id, id from key_notices d where mail_due_at <= now() and ${STAYS}
@@ -223,21 +228,23 @@ export type ClaimedNotice = {
   readonly endsAt: Date | null;
   readonly detail: string;
   readonly createdAt: Date;
-  /** `null` for an operator and for Charter itself. */
+  /** The name of the user who performed the action; `null` for an operator, or for Charter itself. */
   readonly byName: string | null;
   readonly holderId: string;
   readonly holderName: string;
   readonly holderKind: HolderKind;
   readonly organizationName: string;
-  /** `null` for the address of an integration, which may be that of a team. */
+  /** `null` for the address of an integration, because the address may belong to a team. */
   readonly recipientName: string | null;
-  /** The integration has neither an active owner nor an address, so the mail goes to an administrator. */
+  /** Whether the mail goes to an administrator, because the integration has neither an active owner nor an address. */
   readonly isForStandIn: boolean;
-  /** `null` if nobody has to be told any more. */
+  /** The address of the mail; `null` if the notice no longer needs to be sent. */
   readonly email: string | null;
 };
 
-/** Claims notices of any organizations whose mail is due. Until the next attempt is due, no other process claims them. */
+/**
+ * Claims notices of any organizations whose mail is due. No other process claims these notices until their next attempt is due.
+ */
 export async function claimNoticeMails(
   db: Database,
   { limit }: { readonly limit: number },
@@ -250,7 +257,7 @@ const MARK_MAILED = {
   text: 'update key_notices set mail_due_at = null where organization_id = $1 and id = $2',
 };
 
-/** Records that the mail of the notice was sent, or that nobody has to be told any more. */
+/** Records that the notice's mail was sent, or no longer needs to be sent. */
 export async function markMailed(
   db: Database,
   { organizationId, id }: Pick<ClaimedNotice, 'organizationId' | 'id'>,

@@ -26,35 +26,35 @@ const COLUMNS: Readonly<Record<keyof ApiKey, string>> = {
   refusedUses: 'refused_uses',
 };
 
-// The compiler demands each member of an ApiKey in COLUMNS.
+// The assertion is safe, because the type of COLUMNS requires each member of ApiKey.
 const MEMBERS = Object.keys(COLUMNS) as (keyof ApiKey)[];
 
-/** SQL: these columns of a table or sub-query, named as the members of an ApiKey. */
+/** Returns SQL for these columns of a table or subquery, named like the members of ApiKey. */
 export function keyColumns(alias: string, members: readonly (keyof ApiKey)[]): string {
   return members.map((member) => `${alias}.${COLUMNS[member]} as "${member}"`).join(', ');
 }
 
-/** A key with the people who have to do with it. */
+/** A key with the people involved in its creation, rotation, revocation and use. */
 export type ListedKey = ApiKey & {
-  /** `null` for an operator. */
+  /** The name of the user who created the key; `null` for an operator. */
   readonly createdBy: string | null;
   readonly rotatedBy: string | null;
   readonly revokedBy: string | null;
   readonly holderId: string;
   readonly holderKind: HolderKind;
   readonly holderName: string;
-  /** `null` exactly for an integration. */
+  /** `null` if and only if the holder is an integration. */
   readonly holderEmail: string | null;
   readonly holderRole: Role;
   readonly holderDeactivatedAt: Date | null;
-  /** The owner of an integration; `null` exactly for a person. */
+  /** The owner of an integration; `null` if and only if the holder is a person. */
   readonly holderOwnerId: string | null;
   /** The user from whom the key was moved to its integration; `null` if it was not moved. */
   readonly movedFromId: string | null;
   readonly movedFrom: string | null;
 };
 
-/** SQL: the columns of a ListedKey, of `api_keys k` joined with PEOPLE. */
+/** SQL for the columns of a ListedKey, selected from `api_keys k` joined with PEOPLE. */
 export const LISTED_COLUMNS = `
   ${keyColumns('k', MEMBERS)},
   creator.name as "createdBy", rotator.name as "rotatedBy", revoker.name as "revokedBy",
@@ -68,33 +68,33 @@ export const PEOPLE = `
   left join users revoker on revoker.organization_id = k.organization_id and revoker.id = k.revoked_by_user_id
   left join users former on former.organization_id = k.organization_id and former.id = k.moved_from_user_id`;
 
-/** The SQL condition that a key is neither rotated nor revoked. It may have expired. */
+/** Returns the SQL condition that a key is neither rotated nor revoked. The key may have expired. */
 export function isCurrent(alias: string): string {
   return `${alias}.rotated_at is null and ${alias}.revoked_at is null`;
 }
 
-/** The SQL condition that a key has not expired at a time, and was not found expired before the clock was set back. */
+/** Returns the SQL condition that a key has not expired at `at`, and was not found expired before the clock was set back. */
 export function isUnexpired(alias: string, at: string): string {
   return `(${alias}.expires_at is null or ${alias}.expires_at > greatest(${at}, ${alias}.expired_at))`;
 }
 
-/** The SQL condition that a key is active, as `endOf` decides. */
+/** Returns the SQL condition that a key is active, by the same rules as `endOf`. */
 export function isActive(alias: string, at: string): string {
   return `${isCurrent(alias)} and ${isUnexpired(alias, at)}`;
 }
 
-/** `isActive` for a statement of Prisma. */
+/** Returns `isActive` as SQL for Prisma. */
 export function isActiveAt(alias: string, at: Date): Prisma.Sql {
   return Prisma.sql(isActive(alias, '?::timestamptz').split('?'), at.toISOString());
 }
 
-/** The SQL condition that a key expires soon, as `isExpiringSoon` decides. */
+/** Returns the SQL condition that a key expires soon, by the same rules as `isExpiringSoon`. */
 export function expiresSoon(alias: string, at: string): string {
   return `${alias}.expires_at > greatest(${at}, ${alias}.expired_at) and ${alias}.expires_at - ${at}::timestamptz
     <= least(interval '${SOON_DAYS} days', (${alias}.expires_at - ${alias}.created_at) / ${SOON_SHARE})`;
 }
 
-/** The SQL condition that a key may be used from any address, and may write, as `mayWrite` decides. */
+/** Returns the SQL condition that a key may be used from any address and may write, by the same rules as `mayWrite`. */
 export function lacksAddresses(alias: string): string {
   const readPermissions = READ_PERMISSIONS.map((each) => `'${each}'`).join(', ');
   return `${alias}.allowed_addresses = '{}' and not ${alias}.permissions <@ array[${readPermissions}]::varchar[]`;

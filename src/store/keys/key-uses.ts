@@ -16,23 +16,23 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { insertNoticesOf } from './key-notices.ts';
 
-/** The uses of one key in one hour, since the last write. The numbers of responses are those to all requests with the key. */
+/** The uses of one key in one hour since the last write. The numbers of responses include those to all requests with the key. */
 export type KeyUse = ResultCounts & {
   readonly organizationId: string;
   readonly keyId: string;
-  /** The start of the hour (UTC). */
+  /** The start of the hour in UTC. */
   readonly hour: Date;
-  /** `null` if all uses were refused. */
+  /** The last use that was not refused; `null` if all uses were refused. */
   readonly lastUsedAt: Date | null;
-  /** The network of the client at the last use; `null` if it is not known. */
+  /** The network of the client at the last use; `null` if the network is not known. */
   readonly network: string | null;
-  /** The client's product at the last use; `null` if it is not known. */
+  /** The client's product at the last use; `null` if the product is not known. */
   readonly client: string | null;
-  /** The networks of the clients, each with the day of its last use, such as "2026-01-31". */
+  /** The clients' networks, each with the day of its last use, such as "2026-01-31". */
   readonly networks: ReadonlyMap<string, string>;
-  /** Number of uses refused because the key was rotated or revoked. */
+  /** The number of uses that were refused because the key was rotated or revoked. */
   readonly refusedUses: number;
-  /** Number of uses refused by a limit of the key or its organization; they are among `refused`. */
+  /** The number of uses that were refused by a limit of the key or its organization. They are also counted in `refused`. */
   readonly limited: number;
 };
 
@@ -41,9 +41,9 @@ const KNOWS_NETWORKS = 'k.used_networks @> all(held.networks)';
 
 const WRITE = {
   name: 'write_key_uses',
-  // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. The lock of a key
-  // covers its rows in key_uses, so all locks are taken before the first of these. Every join has an index: the planner does
-  // not know how many rows there are, and would otherwise compare each with each.
+  // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. All of these locks
+  // are acquired before the first write to key_uses, and the lock of a key also protects its rows there. Every join can use an
+  // index, because the planner does not know the numbers of rows and would otherwise compare every row with every other row.
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
@@ -101,8 +101,8 @@ const WRITE = {
 };
 
 /**
- * Adds the uses of keys of any organizations in one statement, with the notices of the rate limits that they met. `lastUsedAt`
- * only moves forward.
+ * Adds the uses of keys of any organizations in one SQL statement, and writes notices about the rate limits that these keys have
+ * met. `lastUsedAt` only moves forward.
  */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [
@@ -122,7 +122,7 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
   await db.pool.query({ ...WRITE, values });
 }
 
-/** A row of key_uses, or a sum of several, as JSON_OF_USE renders it. The start is in seconds since 1970. */
+/** A row of key_uses, or a sum of several rows, as JSON_OF_USE renders it. `startsAt` is in seconds since 1970-01-01. */
 export type UseJson = readonly [
   period: UsePeriod,
   startsAt: number,
@@ -135,7 +135,7 @@ export type UseJson = readonly [
 export const JSON_OF_USE =
   'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
 
-/** The rows that are shown, with the parameters of `firstShownOf`. */
+/** Returns the SQL condition that a row is shown. The arguments are SQL for the values of `firstShownOf`. */
 export function isShown(firstHour: string, firstDay: string): string {
   return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
 }
@@ -144,7 +144,7 @@ export function firstShownOf(now: Date): readonly [firstHour: Date, firstDay: Da
   return [firstShown('hour', now), firstShown('day', now)];
 }
 
-/** `rows` is `null` if there are none. */
+/** Parses rows that JSON_OF_USE has rendered; `rows` is `null` if there are no rows. */
 export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
   const found: Record<UsePeriod, KeyPeriodUse[]> = { hour: [], day: [] };
   for (const [period, startsAt, successful, refused, failed, limited] of rows ?? [])
@@ -156,7 +156,7 @@ export type MostUsedKey = ResultCounts & Pick<ApiKey, 'id' | 'name' | 'prefix'> 
 
 export type OrganizationUse = {
   readonly usage: KeyUsage;
-  /** The keys with the most requests in the shown days, the most used first. */
+  /** The keys with the most requests in the shown days, in descending order of requests. */
   readonly mostUsed: readonly MostUsedKey[];
 };
 
@@ -185,7 +185,7 @@ const FIND_OF_ORGANIZATION = {
        join users holder on holder.organization_id = $1 and holder.id = k.user_id) as "mostUsed"`,
 };
 
-/** The requests of all keys of the organization, in one statement. `keys`: how many of the most used ones. */
+/** Sums the requests of all keys of the organization in one SQL query. `keys` is the number of most used keys to return. */
 export async function sumOrganizationUse(
   db: Database,
   scope: OrganizationScope,
@@ -198,7 +198,10 @@ export async function sumOrganizationUse(
   return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
 }
 
-/** Deletes the counts of hours and days that are no longer shown, of all organizations, in chunks. Returns how many. */
+/**
+ * Deletes the counts of hours and days that are no longer shown, of all organizations, in chunks. Returns the number of deleted
+ * rows.
+ */
 export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promise<number> {
   let deleted = 0;
   for (const period of USE_PERIODS) {
@@ -215,7 +218,7 @@ export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promis
   return deleted;
 }
 
-/** Only "one network" or "several" matters, so five networks for each key are enough. */
+/** Pages only distinguish "one network" from "several", so five networks for each key are enough. */
 const MAX_NETWORKS = 5;
 const NETWORK_DAYS_KEPT = 2 * ONE_NETWORK_DAYS;
 
@@ -254,8 +257,8 @@ const NOTE = {
 };
 
 /**
- * Notes the networks of the keys whose organization wants to know of new ones. Writes a notice where a key was used from only one
- * network for 30 days, and now from one that it was not used from before; at most one a day.
+ * Records the networks of keys whose organization wants notices about new networks. Writes a notice if a key was used from only
+ * one network for 30 days, and is now used from a network that is new for the key; at most one notice a day.
  */
 export async function noteNetworks(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const seen = uses.flatMap(({ organizationId, keyId, networks, lastUsedAt }) =>
@@ -273,7 +276,10 @@ export async function noteNetworks(db: Database, uses: readonly KeyUse[]): Promi
   await db.pool.query({ ...NOTE, values });
 }
 
-/** Deletes the networks of all organizations from which a key was not used for 60 days, in chunks. Returns how many. */
+/**
+ * Deletes networks from which a key was not used for 60 days, of all organizations, in chunks. Returns the number of deleted
+ * rows.
+ */
 export async function deleteOldKeyNetworks(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - NETWORK_DAYS_KEPT * DAY_MS);
   return deleteInChunks(

@@ -2,27 +2,27 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 
-/** A bucket holds the requests of so many seconds. */
+/** A token bucket holds the tokens of this many seconds. */
 const BURST_SECONDS = 0.2;
 const KEPT_HOURS = 1;
 
-/** Tokens that a bucket holds at most, at least 1. `rate` is in tokens per second. */
+/** Returns the capacity of a bucket in tokens, which is at least 1. `rate` is in tokens per second. */
 export function capacityOf(rate: number): number {
   return Math.max(1, rate * BURST_SECONDS);
 }
 
 export type LeaseRequest = {
-  /** Unique within one call. */
+  /** The name of the bucket. It must be unique within one call. */
   readonly subject: string;
-  /** Tokens per second. */
+  /** The number of tokens that are added to the bucket per second. */
   readonly rate: number;
-  /** An integer from 0 to the bucket's capacity. */
+  /** The number of tokens to take if the bucket holds them: an integer from 0 to the bucket's capacity. */
   readonly wanted: number;
-  /** Tokens that are taken in any case, even if the bucket then holds fewer than none. */
+  /** The number of tokens to take in any case, even if the bucket's balance becomes negative. */
   readonly owed: number;
 };
 
-/** The result is one text for each row, because pg parses the description of each column with every result. */
+/** Each row of the result is one string, because pg parses the description of every column for each result. */
 const LEASE = {
   name: 'lease_tokens',
   rowMode: 'array' as const,
@@ -50,14 +50,14 @@ const LEASE = {
 /** The outcome of a lease. */
 export type Lease = {
   readonly granted: number;
-  /** Tokens that are left in the bucket. Below 0: owed, until the bucket is refilled. */
+  /** The number of tokens that are left in the bucket. It is negative if the bucket owes tokens. */
   readonly left: number;
 };
 
 /**
- * Takes tokens from the buckets of the subjects, in one statement. A bucket is refilled by the database's clock, so all
- * processes share it; a new one is full. Rows are locked in the order of their subjects, so that no two processes wait for
- * each other. The table is unlogged: after a crash of PostgreSQL, all buckets are full.
+ * Takes tokens from the buckets of the subjects in one SQL statement. A bucket is refilled by the database's clock, which all
+ * processes share; a new bucket is full. Rows are locked in the order of their subjects, so that two processes cannot deadlock.
+ * The table is unlogged, so all buckets are full after a crash of PostgreSQL.
  */
 export async function leaseTokens(
   db: Database,
@@ -73,7 +73,7 @@ export async function leaseTokens(
   return new Map(rows.map(([[subject, granted, left]]) => [subject, { granted, left }]));
 }
 
-/** Deletes the buckets that were not used for an hour, which are full. Returns how many. */
+/** Deletes buckets that were not used for an hour, because they are full. Returns the number of deleted buckets. */
 export async function deleteIdleRateLimits(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_HOURS * HOUR_MS);
   return deleteInChunks(

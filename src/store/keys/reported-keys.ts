@@ -12,17 +12,17 @@ import { isCurrent, keyColumns } from './key-row.ts';
 export type RevokedKey = Pick<ApiKey, 'id' | 'name' | 'prefix'> & {
   readonly organizationId: string;
   readonly organizationName: string;
-  /** The user or the integration for which the key acted. */
+  /** The user or integration that has the key. */
   readonly userId: string;
   readonly holderName: string;
-  /** The owner of an integration; `null` for a user's key. */
+  /** The owner of the integration; `null` if a user has the key. */
   readonly ownerId: string | null;
-  /** The address for notices of an integration; empty if there is none. */
+  /** The integration's address for notices; empty if there is none. */
   readonly noticeEmail: string;
 };
 
 export type Report = {
-  /** SHA-256 of the reported keys. */
+  /** The SHA-256 of each reported key. */
   readonly hashes: readonly Buffer[];
   readonly why: string;
   readonly at: Date;
@@ -31,8 +31,8 @@ export type Report = {
 
 const REVOKE = {
   name: 'revoke_reported_keys',
-  // One statement, whether or not the keys exist, so that the time of a response tells little. It locks the organizations first,
-  // as every change that ends a key does, and the keys in the same order as writeKeyUses.
+  // The keys are revoked in one statement, whether or not they exist, so that the time of a response tells little. The statement
+  // locks the organizations first, like every change that ends a key, and then the keys in the same order as writeKeyUses.
   text: `
     with reported as (
       select key_hash, event_id from unnest($1::bytea[], $2::uuid[]) as reported (key_hash, event_id)),
@@ -71,15 +71,15 @@ const REVOKE = {
 type Row = { readonly isAnyMoving: boolean } & (RevokedKey | { readonly id: null });
 
 export type Revocation = {
-  /** Can belong to several organizations. */
+  /** The revoked keys, which can belong to several organizations. */
   readonly revoked: readonly RevokedKey[];
-  /** Whether any of the keys belong to organizations that another database serves next, and so were left as they are. */
+  /** Whether any of the keys were not revoked because their organization is moving to another database. */
   readonly isAnyMoving: boolean;
 };
 
 /**
  * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
- * Throws a MovingError, and revokes no key, if a move is completed meanwhile.
+ * Throws a MovingError, and revokes no key, if a move is completed in the meantime.
  */
 export async function revokeReportedKeys(db: Database, { hashes, why, at, auditSource }: Report): Promise<Revocation> {
   const { ip, userAgent } = storableClient(auditSource);
@@ -117,8 +117,8 @@ const CONCERNED = {
 };
 
 /**
- * The active people whom the revocation concerns: the users of the keys, the owners of the integrations, and up to
- * MAX_ADMINISTRATORS of each organization.
+ * Lists the active people who must hear of the revocations: the users who have the keys, the owners of the integrations, and up
+ * to MAX_ADMINISTRATORS of each organization.
  */
 export async function listConcernedPeople(db: Database, keys: readonly RevokedKey[]): Promise<readonly Person[]> {
   const values = [

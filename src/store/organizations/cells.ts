@@ -2,7 +2,7 @@ import { NIL } from 'uuid';
 import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 
-// What an installation that is a cell knows of all its organizations.
+// Data about all organizations of an installation that is a cell.
 
 const LIST_DOMAINS = {
   name: 'list_domains_of_cell',
@@ -15,8 +15,8 @@ const LIST_DOMAINS = {
 };
 
 /**
- * The verified e-mail domains of organizations with single sign-on, except for those that are moving away. In chunks, over all
- * organizations.
+ * Returns the verified e-mail domains of all organizations with single sign-on, in chunks. Organizations that are moving away are
+ * omitted.
  */
 export async function* listDomainsOfCell({ pool }: Database): AsyncGenerator<string[]> {
   for (let after = ''; ; ) {
@@ -46,8 +46,8 @@ type KeyOfCell = {
 };
 
 /**
- * The SHA-256, in hexadecimal, of each key whose text does not name this cell: it was issued in another one, or before there were
- * cells. Those of organizations that are moving away are left out. In chunks, over all organizations.
+ * Returns the SHA-256, in hexadecimal, of each key whose text does not name this cell, in chunks. Such a key was issued in
+ * another cell, or before there were cells. Keys of organizations that are moving away are omitted.
  */
 export async function* listKeysOfOtherCells({ pool }: Database, cell: string): AsyncGenerator<string[]> {
   for (let [organizationId, id]: [string, string] = [NIL, NIL]; ; ) {
@@ -61,7 +61,10 @@ export async function* listKeysOfOtherCells({ pool }: Database, cell: string): A
 }
 
 const TABLES = ['organizations', 'parent_programs', 'events'] as const;
-/** More rows are not counted: PostgreSQL's own estimate, from the last ANALYZE, costs nothing. */
+/**
+ * The number up to which rows are counted. Beyond it, PostgreSQL's own estimate from the last ANALYZE is used, which costs
+ * nothing.
+ */
 const MAX_COUNTED = 10_000;
 
 export type CellRows = Readonly<Record<(typeof TABLES)[number], number>>;
@@ -76,7 +79,7 @@ const COUNT = {
   ).join(',')}`,
 };
 
-/** The rows of all organizations: exact up to 10,000 of a table, and estimated beyond. */
+/** Counts the rows of all organizations by table: exactly up to 10,000 rows of a table, and estimated beyond. */
 export async function countRowsOfCell({ pool }: Database): Promise<CellRows> {
   const { rows } = await pool.query<CellRows>(COUNT);
   const [counted] = rows;

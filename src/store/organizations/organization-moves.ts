@@ -15,16 +15,16 @@ export async function findMove(tx: Transaction, { organizationId }: Organization
   });
 }
 
-/** The id of the organization's move, read in a snapshot; `null` if it does not move. */
+/** Returns the id of the organization's move; `null` if the organization is not moving. `query` may read a snapshot. */
 export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
   const text = 'select id from organization_moves where organization_id = $1::uuid';
   return (await query<{ id: string }>(text, [organizationId]))[0]?.id ?? null;
 }
 
 /**
- * Locks the organization until the end of the transaction, for a change after which no request may change its data. It waits
- * for every transaction that has inserted a row of the organization, those of `lockOrganization` included. Returns its name, or
- * `null` if it does not exist.
+ * Locks the organization until the transaction ends, for a change after which no request may change the organization's data.
+ * Waits for every transaction that has locked the organization or inserted a row of it. Returns the organization's name; `null`
+ * if the organization does not exist.
  */
 export async function lockOrganizationAlone(
   tx: Transaction,
@@ -34,7 +34,10 @@ export async function lockOrganizationAlone(
   return tx.organization.findUnique({ where: { id: organizationId }, select: { name: true, suspendedAt: true } });
 }
 
-/** Lock the organization alone before. From the commit on, its requests get 503, and nothing that they might change is lost. */
+/**
+ * Starts a move. The caller must have called `lockOrganizationAlone`. From the commit on, the organization's requests get 503, so
+ * no request changes data that has already been copied.
+ */
 export async function startMove(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
   await tx.$executeRaw`
     insert into organization_moves (organization_id, id, suspended_at)
@@ -43,7 +46,7 @@ export async function startMove(tx: Transaction, { organizationId }: Organizatio
     update organizations set suspended_at = coalesce(suspended_at, now()) where id = ${organizationId}::uuid`;
 }
 
-/** Returns false if the organization does not move with this id. */
+/** Sets the stage of a move. Returns `false` if the organization has no move with this id. */
 export async function setStage(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -52,7 +55,10 @@ export async function setStage(
   return (await tx.organizationMove.updateMany({ where: { organizationId, id }, data: { stage } })).count === 1;
 }
 
-/** Sets the stage of deletions that an earlier version has begun, which had no stages: some of the rows may be gone. */
+/**
+ * Sets the stage of deletions that an earlier version began, which had no stages. Some rows of these organizations may already be
+ * deleted.
+ */
 export async function markDeletions(query: Query): Promise<void> {
   await query(`
     update organization_moves m set stage = 'deleting'
@@ -61,7 +67,10 @@ export async function markDeletions(query: Query): Promise<void> {
       where a.about_id = m.organization_id and a.action = 'organization.deletion_started' and a.detail ->> 'move' = m.id::text)`);
 }
 
-/** The organization then is as it was before the move: active, or suspended. Returns false if it does not move. */
+/**
+ * Ends a move. The organization is then active or suspended as before the move. Returns `false` if the organization is not
+ * moving.
+ */
 export async function endMove(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
   const changed = await tx.$executeRaw`
     with ended as (
@@ -75,8 +84,8 @@ export async function hasOrganization(tx: Transaction, { organizationId }: Organ
 }
 
 /**
- * Whether no later move than this one has brought the organization here. The audit log cannot tell: it came along, so it has moves
- * to other databases, too.
+ * Returns whether this move is the latest one that brought the organization to this database. Reads the operators' actions,
+ * because the audit log moves with the organization and so contains moves to other databases, too.
  */
 export async function hasComeWith(
   tx: Transaction,
@@ -90,7 +99,7 @@ export async function hasComeWith(
   return last?.id === moveId;
 }
 
-/** What a database keeps about a move or a deletion of an organization, also when the organization is gone. */
+/** A record of a move or deletion, which a database keeps even when the organization is gone. */
 export type MoveRecord = {
   readonly action:
     | 'organization.move_started'
@@ -102,8 +111,8 @@ export type MoveRecord = {
 };
 
 /**
- * The record of this move or of a later one, that of this one first, and that it was cancelled before its start; `null` if there is
- * none. The deletion of a copy that was never served does not count.
+ * Returns the first record of this move or of a later one; `null` if there is none. If this move was cancelled, returns the
+ * cancellation instead of the start. A deletion during this move does not count, because it deletes a copy that was never used.
  */
 export async function findRecordSince(
   tx: Transaction,
@@ -122,8 +131,8 @@ export async function findRecordSince(
 }
 
 /**
- * A UUIDv7 that is greater than that of every move of the organization before. Those of other databases came with it, so moves
- * are in order though each has the time of another clock.
+ * Returns a UUIDv7 that is greater than the ids of all earlier moves of the organization. The records of moves in other databases
+ * came with the organization, so the ids are in order even though each database has its own clock.
  */
 export async function nextMoveId(tx: Transaction, { organizationId }: OrganizationScope): Promise<string> {
   const [last] = await tx.$queryRaw<{ id: string }[]>`
@@ -133,13 +142,17 @@ export async function nextMoveId(tx: Transaction, { organizationId }: Organizati
   return newId({ msecs: Math.max(Date.now(), msecs) });
 }
 
-/** A command that was killed may hold its lock until PostgreSQL notices it, at the end of the statement. */
+/**
+ * The number of seconds to wait for the lock. A killed command may hold the lock until PostgreSQL notices at the end of the SQL
+ * statement.
+ */
 const TURN_SECONDS = 3;
 const TURN = "hashtextextended('transfer of ' || $1, 0)";
 
 /**
- * Waits a few seconds for the end of every other import and deletion of the organization, and lets none begin until the end of the
- * transaction or, outside of one, of the connection. Returns false if one goes on.
+ * Waits a few seconds until no other import or deletion of the organization is in progress, and prevents others from starting
+ * until the transaction ends, or until the connection ends if there is no transaction. Returns `false` if another one is still in
+ * progress.
  */
 export async function takeTurn(
   query: Query,
@@ -158,13 +171,16 @@ export async function takeTurn(
   return true;
 }
 
-/** SQL: whether the organization `o` is moving. Only suspended ones are looked up, because a moving one is suspended. */
+/**
+ * The SQL condition that the organization `o` is moving. Only suspended organizations are looked up, because a moving
+ * organization is always suspended.
+ */
 export const IS_MOVING =
   'o.suspended_at is not null and exists (select from organization_moves m where m.organization_id = o.id)';
 
 /**
- * The actions that are possible while an organization leaves. A trigger adds the move to their audit events, and refuses all other
- * actions (see the migration revocations_during_a_move).
+ * The actions that are allowed while an organization moves away. A trigger adds the move to the audit events of these actions,
+ * and refuses all other actions (see the migration revocations_during_a_move).
  */
 export const CARRIED = [
   'key.revoked',
@@ -185,7 +201,7 @@ export type CarriedEvent = {
   readonly detail: Readonly<Record<string, string>>;
 };
 
-/** The audit events of these actions during the move, the first one first, as JSON. */
+/** Lists the audit events of these actions during the move, the earliest first, each as JSON. */
 export async function listRevocationsOfMove(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -200,8 +216,8 @@ export async function listRevocationsOfMove(
 }
 
 /**
- * Inserts those events that are not here yet, and returns them, the first one first; `null` if a row is not of the
- * organization, or has another action. `rows` are JSON, as `listRevocationsOfMove` returns them.
+ * Inserts those of the audit events that do not exist yet, and returns them, the earliest first. Returns `null` if an event
+ * belongs to another organization or has an action that is not allowed. `rows` are in the JSON of `listRevocationsOfMove`.
  */
 export async function insertRevocations(
   tx: Transaction,

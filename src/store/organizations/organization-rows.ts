@@ -2,15 +2,21 @@ import type { OrganizationScope } from '../../domain/organizations/organization-
 import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Query, TenantTable } from '../sql/tenant-tables.ts';
 
-// All rows of an organization, whatever the table. A row is one line of JSON as PostgreSQL writes and reads it, which keeps
-// every value of every type. Most triggers are off meanwhile (`silenceTriggers`).
+// All rows of an organization, in any table. A row is one line of JSON as PostgreSQL writes and reads it, which preserves the
+// values of all types. Most triggers are disabled meanwhile (`silenceTriggers`).
 
-/** Rows per statement, so that memory does not depend on the size of an organization. The largest rows have a megabyte. */
+/**
+ * The number of rows in each chunk, so that the memory used does not depend on the size of an organization. The largest rows have
+ * one megabyte.
+ */
 const ROWS = 200;
 
 export type RowsOfTable = { readonly table: string; readonly rows: readonly string[] };
 
-/** Call it in the transaction of `beginSnapshot`. Unless it is `withSecrets`, the columns with secrets are left out. */
+/**
+ * Reads the rows of the tables in chunks. The caller must have called `beginSnapshot` in this transaction. Columns with secrets
+ * are omitted unless `withSecrets` is set.
+ */
 export async function* readRows(
   query: Query,
   { organizationId }: OrganizationScope,
@@ -18,7 +24,7 @@ export async function* readRows(
 ): AsyncGenerator<RowsOfTable> {
   for (const { name, owner, columns, secretColumns } of tables) {
     const shown = columns.filter((column) => withSecrets || !secretColumns.includes(column));
-    // A line break within JSON, where a type keeps its text, is white space.
+    // Columns of type json keep their text, so line breaks in them are replaced. Outside of strings, they are only white space.
     await query(
       `declare organization_rows no scroll cursor for
        select translate(row_to_json(shown)::text, E'\\r\\n', '  ') as row
@@ -34,7 +40,7 @@ export async function* readRows(
   }
 }
 
-/** Inserts those rows that belong to the organization. Returns how many. */
+/** Inserts those of the rows that belong to the organization. Returns the number of inserted rows. */
 export async function insertRows(
   query: Query,
   { organizationId }: OrganizationScope,
@@ -52,13 +58,13 @@ export async function insertRows(
   return inserted?.count ?? 0;
 }
 
-/** Deletes at most CHUNK_ROWS rows of the organization. Returns how many. */
+/** Deletes at most CHUNK_ROWS rows of the organization. Returns the number of deleted rows. */
 export async function deleteRows(
   query: Query,
   { organizationId }: OrganizationScope,
   { name, owner }: TenantTable,
 ): Promise<number> {
-  // The organization also in the outer condition, because rows of two partitions may have the same ctid.
+  // The outer condition also contains the organization, because rows of two partitions may have the same ctid.
   const [deleted] = await query<{ count: number }>(
     `with deleted as (
        delete from ${name} where ${owner} = $1::uuid

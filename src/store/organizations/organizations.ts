@@ -7,7 +7,7 @@ import type { KeyPolicy } from '../../domain/people/role.ts';
 import type { Transaction } from '../sql/database.ts';
 import { placeOfCursorKey } from '../sql/secrets.ts';
 
-/** Also creates the key that signs its page cursors, which the keyring encrypts. */
+/** Inserts an organization and creates the key that signs its page cursors, which the keyring encrypts. */
 export async function insertOrganization(
   tx: Transaction,
   scope: OrganizationScope,
@@ -17,7 +17,7 @@ export async function insertOrganization(
   return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey } });
 }
 
-/** Suspends the organization, or resumes it if `at` is null. Returns false, and changes nothing, if that was done before. */
+/** Suspends the organization, or resumes it if `at` is `null`. Returns `false` if the organization already is in this state. */
 export async function setSuspended(tx: Transaction, scope: OrganizationScope, at: Date | null): Promise<boolean> {
   const { count } = await tx.organization.updateMany({
     where: { id: scope.organizationId, suspendedAt: at === null ? { not: null } : null },
@@ -28,7 +28,7 @@ export async function setSuspended(tx: Transaction, scope: OrganizationScope, at
 
 export type OrganizationRecord = {
   readonly name: string;
-  /** `null` if it is not suspended. */
+  /** `null` if the organization is not suspended. */
   readonly suspendedAt: Date | null;
   readonly createdAt: Date;
   readonly policy: KeyPolicy;
@@ -51,9 +51,9 @@ export async function getOrganization(tx: Transaction, scope: OrganizationScope)
 }
 
 /**
- * Locks the organization until the transaction ends, for changes that must not run at the same time: two that each remove an
- * administrator, or one that ends a key and a write of the API with that key. Lock it before any other row. Inserting rows of
- * the organization does not wait for this lock, except parent programs.
+ * Locks the organization until the transaction ends. This prevents changes that must not run at the same time, such as two that
+ * each remove an administrator, or one that ends a key while the API writes with that key. The organization must be locked before
+ * any other row. Inserting rows of the organization does not wait for this lock, except rows of parent_programs.
  */
 export async function lockOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {
   await tx.$queryRaw`select 1 from organizations where id = ${scope.organizationId}::uuid for no key update`;
@@ -68,7 +68,10 @@ export async function setPolicy(tx: Transaction, scope: OrganizationScope, polic
   });
 }
 
-/** `endsUnusedSince` is omitted if the time without a use was not shortened. */
+/**
+ * Sets whether unused keys end and whether there are notices about new networks. Omit `endsUnusedSince` unless the time without a
+ * use was shortened.
+ */
 export async function setNoticeSettings(
   tx: Transaction,
   scope: OrganizationScope,

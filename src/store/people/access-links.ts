@@ -5,10 +5,10 @@ import type { Database, Transaction } from '../sql/database.ts';
 
 export type NewAccessLink = {
   readonly userId: string;
-  /** SHA-256 of the token. */
+  /** The SHA-256 of the token. */
   readonly tokenHash: Buffer;
   readonly kind: AccessLinkKind;
-  /** `null` if an operator made the link, or the user requested it. */
+  /** The user who made the link; `null` if an operator made it, or the recipient requested it. */
   readonly madeByUserId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -32,7 +32,10 @@ export async function insertAccessLink(
   });
 }
 
-/** Returns false if the link was used or voided, or has expired. Of concurrent calls, exactly one returns true. */
+/**
+ * Marks a link as used. Returns `false` if the link was used or voided, or has expired. Exactly one of several concurrent calls
+ * returns `true`.
+ */
 export async function useAccessLink(
   tx: Transaction,
   scope: OrganizationScope,
@@ -50,13 +53,13 @@ export async function useAccessLink(
   return count === 1;
 }
 
-/** Deletes the user's unused links, and returns how many. */
+/** Deletes the user's unused links. Returns the number of deleted links. */
 export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<number> {
   const where = { organizationId: scope.organizationId, userId, usedAt: null };
   return (await tx.accessLink.deleteMany({ where })).count;
 }
 
-/** Deletes the expired links of all organizations, in chunks. Returns how many. */
+/** Deletes the expired links of all organizations, in chunks. Returns the number of deleted links. */
 export async function deleteExpiredAccessLinks(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,

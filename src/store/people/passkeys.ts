@@ -8,7 +8,7 @@ export type NewPasskey = {
   readonly userId: string;
   readonly credentialId: Uint8Array<ArrayBuffer>;
   readonly userHandle: Uint8Array<ArrayBuffer>;
-  /** The key in the format of COSE. */
+  /** The public key in COSE format. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly counter: number;
   readonly transports: readonly string[];
@@ -18,7 +18,7 @@ export type NewPasskey = {
   readonly createdAt: Date;
 };
 
-/** Throws a unique violation if a user of any organization has a passkey with this credential id. */
+/** Inserts a passkey. Throws a unique violation if a user of any organization has a passkey with this credential id. */
 export async function insertPasskey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -30,7 +30,7 @@ export async function insertPasskey(
 
 export type StoredPasskey = NewPasskey & { readonly lastUsedAt: Date | null };
 
-/** All passkeys of the user, the oldest first. */
+/** Lists all passkeys of the user, the oldest first. */
 export async function listPasskeysOf(
   tx: Transaction,
   scope: OrganizationScope,
@@ -41,7 +41,7 @@ export async function listPasskeysOf(
   return rows.map(({ counter, ...row }) => ({ ...row, counter: Number(counter) }));
 }
 
-/** Returns false if the user has no such passkey. */
+/** Renames a passkey. Returns `false` if the user has no such passkey. */
 export async function renamePasskey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -51,7 +51,7 @@ export async function renamePasskey(
   return (await tx.passkey.updateMany({ where, data: { name } })).count === 1;
 }
 
-/** Returns false if the user has no such passkey. */
+/** Deletes a passkey. Returns `false` if the user has no such passkey. */
 export async function deletePasskey(
   tx: Transaction,
   scope: OrganizationScope,
@@ -60,7 +60,7 @@ export async function deletePasskey(
   return (await tx.passkey.deleteMany({ where: { organizationId: scope.organizationId, userId, id } })).count === 1;
 }
 
-/** Deletes all passkeys of the user. Returns how many. */
+/** Deletes all passkeys of the user. Returns the number of deleted passkeys. */
 export async function deletePasskeysOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<number> {
   return (await tx.passkey.deleteMany({ where: { organizationId: scope.organizationId, userId } })).count;
 }
@@ -84,17 +84,18 @@ export async function recordPasskeyUse(
   });
 }
 
-// A challenge of a sign-in is made before anybody knows whose passkey will sign it, so the rows belong to no organization.
+// Challenges belong to no organization, because a challenge for a sign-in is created before the server knows whose passkey will
+// sign it.
 
 export type PasskeyChallenge = {
-  /** SHA-256 of the challenge. */
+  /** The SHA-256 of the challenge. */
   readonly challengeHash: Buffer;
-  /** SHA-256 of what only the browser that asked for the challenge can send. */
+  /** The SHA-256 of a secret that only the browser that asked for the challenge has. */
   readonly browserHash: Buffer;
   readonly purpose: PasskeyPurpose;
 };
 
-/** `userHandle` is `null` except for a registration. */
+/** Inserts a challenge. `userHandle` is `null` unless the challenge is for a registration. */
 export async function insertChallenge(
   { pool }: Database,
   {
@@ -113,8 +114,8 @@ export async function insertChallenge(
 }
 
 /**
- * Takes the challenge away, so that of several requests with it only the first one gets it. Returns `null` if there is none, it
- * has expired, or it is of another browser or for another purpose.
+ * Deletes and returns a challenge, so that only the first of several requests with it succeeds. Returns `null` if the challenge
+ * does not exist, has expired, or was created for another browser or another purpose.
  */
 export async function takeChallenge(
   { pool }: Database,
@@ -130,7 +131,7 @@ export async function takeChallenge(
   return { userHandle: row.userHandle === null ? null : Uint8Array.from(row.userHandle) };
 }
 
-/** Deletes expired challenges, in chunks. Returns how many. */
+/** Deletes expired challenges in chunks. Returns the number of deleted challenges. */
 export async function deleteExpiredChallenges(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,

@@ -8,15 +8,18 @@ import { storableClient } from '../sql/values.ts';
 
 export type NewSession = {
   readonly userId: string;
-  /** SHA-256 of the token. */
+  /** The SHA-256 of the token. */
   readonly tokenHash: Buffer;
-  /** `false` while the second factor is missing. */
+  /** `false` until the user has given the second factor. */
   readonly isComplete: boolean;
   readonly at: Date;
-  /** When the user last proved who they are; `null` while the second factor is missing. */
+  /** When the user last proved their identity; `null` until the user has given the second factor. */
   readonly provedAt: Date | null;
   readonly auditSource: AuditSource;
-  /** For a sign-in at the identity provider, its id of the session, which may be empty. `null` for a sign-in with a password. */
+  /**
+   * The identity provider's id of the session, which may be empty, if the user signed in there; `null` after a sign-in with a
+   * password.
+   */
   readonly ssoSid?: string | null | undefined;
 };
 
@@ -40,7 +43,7 @@ export async function insertSession(
   });
 }
 
-/** Returns `false` if the session had already ended. */
+/** Ends a session. Returns `false` if the session had already ended. */
 export async function endSession(tx: Transaction, scope: OrganizationScope, tokenHash: Buffer): Promise<boolean> {
   const { count } = await tx.session.deleteMany({
     where: { organizationId: scope.organizationId, tokenHash: Uint8Array.from(tokenHash) },
@@ -48,7 +51,7 @@ export async function endSession(tx: Transaction, scope: OrganizationScope, toke
   return count === 1;
 }
 
-/** Whether the user has a session with this token; with `isSso`, whether it is by single sign-on. */
+/** Returns whether the user has a session with this token; with `isSso`, only a session by single sign-on counts. */
 export async function hasSession(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -58,7 +61,7 @@ export async function hasSession(
   return (await tx.session.count({ where: isSso ? { ...where, ssoSid: { not: null } } : where })) === 1;
 }
 
-/** Records that the user has proved who they are. Returns false if the session has ended. */
+/** Records that the user has proved their identity. Returns `false` if the session has ended. */
 export async function recordProof(
   tx: Transaction,
   scope: OrganizationScope,
@@ -71,7 +74,7 @@ export async function recordProof(
   return count === 1;
 }
 
-/** Gives the session another token. Returns false if it has ended. Both are SHA-256. */
+/** Replaces the token of a session. Both tokens are given as SHA-256. Returns `false` if the session has ended. */
 export async function replaceSessionToken(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -84,12 +87,15 @@ export async function replaceSessionToken(
   return count === 1;
 }
 
-/** Ends all sessions of the user, including those that wait for a second factor. */
+/** Ends all sessions of the user, including sessions that wait for a second factor. */
 export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   await tx.session.deleteMany({ where: { organizationId: scope.organizationId, userId } });
 }
 
-/** Ends the sessions of the user that are by single sign-on; with `sids`, only those of the provider's sessions. Returns how many. */
+/**
+ * Ends the user's sessions by single sign-on; with `sids`, only those with one of these session ids of the provider. Returns the
+ * number of ended sessions.
+ */
 export async function endSsoSessionsOf(
   tx: Transaction,
   scope: OrganizationScope,
@@ -100,14 +106,14 @@ export async function endSsoSessionsOf(
   return (await tx.session.deleteMany({ where })).count;
 }
 
-/** The people with a session that is this one of the provider. */
+/** Returns the ids of the users who have a session with this session id of the provider. */
 export async function listUsersBySid(tx: Transaction, scope: OrganizationScope, sid: string): Promise<string[]> {
   const where = { organizationId: scope.organizationId, ssoSid: sid };
   const found = await tx.session.findMany({ where, distinct: ['userId'], select: { userId: true } });
   return found.map(({ userId }) => userId);
 }
 
-/** Ends all sessions of the organization that are by single sign-on, or all others. */
+/** Ends all of the organization's sessions by single sign-on, or all of its other sessions. */
 export async function endSessionsByWay(
   tx: Transaction,
   scope: OrganizationScope,
@@ -120,12 +126,12 @@ export async function endSessionsByWay(
 export type ListedSession = {
   readonly id: string;
   readonly createdAt: Date;
-  /** When the last request came, to the minute. */
+  /** When the session's last request arrived, to the minute. */
   readonly lastSeenAt: Date;
   /** The address from which the request at `lastSeenAt` came. */
   readonly ip: string;
   readonly userAgent: string;
-  /** Whether it has the token of the query. */
+  /** Whether this is the session with the token of the query. */
   readonly isCurrent: boolean;
 };
 
@@ -133,7 +139,7 @@ export type SessionQuery = {
   readonly userId: string;
   readonly tokenHash: Buffer;
   readonly now: Date;
-  /** Maximum number of rows. */
+  /** The maximum number of rows. */
   readonly limit: number;
 };
 
@@ -147,7 +153,10 @@ const LIST = {
     order by token_hash = $3 desc, last_seen_at desc, id limit $6`,
 };
 
-/** The user's sessions that have not ended (judgeSession): the one with the token first, then the last seen first. */
+/**
+ * Lists the user's sessions that have not ended (see judgeSession): first the session with the token, then the most recently used
+ * ones.
+ */
 export async function listSessionsOf(
   db: Database,
   scope: OrganizationScope,
@@ -160,7 +169,7 @@ export async function listSessionsOf(
 
 type Client = Pick<AuditSource, 'ip' | 'userAgent'>;
 
-/** Ends one session of the user, and returns its client, or `null` if the user has no such session. */
+/** Ends one of the user's sessions, and returns its client; returns `null` if the user has no such session. */
 export async function endSessionById(
   tx: Transaction,
   scope: OrganizationScope,
@@ -173,7 +182,7 @@ export async function endSessionById(
   return ended[0] ?? null;
 }
 
-/** Ends the user's other sessions, including those that wait for a second factor. Returns how many. */
+/** Ends the user's other sessions, including sessions that wait for a second factor. Returns the number of ended sessions. */
 export async function endOtherSessionsOf(
   tx: Transaction,
   scope: OrganizationScope,
@@ -192,7 +201,7 @@ const TOUCH = {
     where organization_id = $1 and token_hash = $2 and last_seen_at <= $3::timestamptz - make_interval(secs => ${LAST_SEEN_SECONDS})`,
 };
 
-/** Moves `last_seen_at` forward, with the client, at most once a minute, whatever the number of concurrent requests. */
+/** Updates `last_seen_at` and the client of a session at most once a minute, even if there are many concurrent requests. */
 export async function touchSession(
   db: Database,
   scope: OrganizationScope,
@@ -202,7 +211,10 @@ export async function touchSession(
   await db.pool.query({ ...TOUCH, values: [scope.organizationId, tokenHash, at, ip, userAgent] });
 }
 
-/** Sessions that were last seen, or created, at or before these instants have ended. */
+/**
+ * Returns the times that end sessions: a session has ended if it was last seen at or before `idleSince`, or created at or before
+ * `createdBefore`.
+ */
 function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore: Date } {
   return {
     idleSince: new Date(now.getTime() - SESSION_IDLE_MINUTES * MINUTE_MS),
@@ -210,7 +222,7 @@ function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore
   };
 }
 
-/** Deletes the expired sessions of all organizations, in chunks. Returns how many. */
+/** Deletes the expired sessions of all organizations, in chunks. Returns the number of deleted sessions. */
 export async function deleteExpiredSessions(db: Database, deletion: Deletion): Promise<number> {
   const { idleSince, createdBefore } = limitsAt(deletion.now);
   return deleteInChunks(

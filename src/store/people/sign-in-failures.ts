@@ -4,14 +4,14 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 
-/** Allows `attempts` in the `seconds` after the first one. */
+/** Allows `attempts` attempts within `seconds` seconds from the first one. */
 export type AttemptLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
 
 export type AttemptAdmission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };
 
 const limiters = new WeakMap<Database, Map<string, RateLimiterPostgres>>();
 
-/** One limiter for each limit and pool. All counts are in the database. */
+/** Returns the limiter of a database for this limit. The counts are stored in the database. */
 function limiterOf(db: Database, { name, attempts, seconds }: AttemptLimit): RateLimiterPostgres {
   const known = limiters.get(db) ?? new Map<string, RateLimiterPostgres>();
   limiters.set(db, known);
@@ -31,7 +31,7 @@ function limiterOf(db: Database, { name, attempts, seconds }: AttemptLimit): Rat
   return limiter;
 }
 
-/** Counts an attempt before it is checked, so that concurrent attempts cannot exceed the limit. */
+/** Counts an attempt before the attempt is checked, so that concurrent attempts cannot exceed the limit. */
 export async function countAttempt(db: Database, limit: AttemptLimit, subject: string): Promise<AttemptAdmission> {
   try {
     await limiterOf(db, limit).consume(subject);
@@ -42,7 +42,7 @@ export async function countAttempt(db: Database, limit: AttemptLimit, subject: s
   }
 }
 
-/** Takes back the count of one attempt that was no failure. */
+/** Removes an attempt from the count, because the attempt did not fail. */
 export async function takeBackAttempt(db: Database, limit: AttemptLimit, subject: string): Promise<void> {
   await limiterOf(db, limit).reward(subject);
 }
@@ -51,7 +51,7 @@ export async function resetAttempts(db: Database, limit: AttemptLimit, subject: 
   await limiterOf(db, limit).delete(subject);
 }
 
-/** Remembers the subject for `seconds` from now. */
+/** Remembers the subject for the next `seconds` seconds. */
 export async function remember(db: Database, { name, seconds }: Omit<AttemptLimit, 'attempts'>, subject: string) {
   await limiterOf(db, { name, attempts: 1, seconds }).set(subject, 1, seconds);
 }
@@ -62,7 +62,10 @@ export async function isRemembered(db: Database, { name, seconds }: Omit<Attempt
 
 const UNKNOWN_EMAIL_HOURS = 24;
 
-/** Records a failure for an unknown e-mail, so that it takes as long as recording the audit event for a known one. */
+/**
+ * Records a failure for an unknown e-mail. The attack: an attacker measures whether an e-mail is known. This record takes as long
+ * as the audit event for a known e-mail.
+ */
 export async function recordUnknownEmail(
   tx: Transaction,
   { account, at }: { account: string; at: Date },
@@ -76,12 +79,15 @@ export async function recordUnknownEmail(
   });
 }
 
-/** Deletes expired counts, in chunks: a flood of guesses leaves a row for each address. Returns how many. */
+/**
+ * Deletes expired counts in chunks, because a flood of guesses leaves a row for each address. Returns the number of deleted
+ * counts.
+ */
 export async function deleteExpiredSignInFailures(db: Database, deletion: Deletion): Promise<number> {
   const at = BigInt(deletion.now.getTime());
   return deleteInChunks(
     deletion,
-    // An array of keys uses the primary key; with "key in (select ...)" each chunk may read the whole table.
+    // An array of keys uses the primary key. With "key in (select ...)", each chunk may read the whole table.
     () => db.prisma.$executeRaw`
       delete from sign_in_failures where key = any(array(
         select key from sign_in_failures where expire < ${at}

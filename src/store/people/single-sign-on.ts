@@ -16,19 +16,19 @@ export type SsoConnectionRecord = {
   readonly organizationId: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** The encrypted secret. */
+  /** The client secret, encrypted. */
   readonly clientSecret: Uint8Array;
-  /** `null` if new people get no account. */
+  /** The role of people who sign in for the first time; `null` if they get no account. */
   readonly newPeopleRole: NewPeopleRole | null;
-  /** The claim with the groups of a person; empty if roles do not follow groups. */
+  /** The name of the claim that contains a person's groups; empty if roles do not depend on groups. */
   readonly groupsClaim: string;
   readonly groupRoles: readonly GroupRoleRule[];
-  /** `null` if passwords work, too. */
+  /** When single sign-on became required; `null` if passwords are also accepted. */
   readonly enforcedAt: Date | null;
   readonly breakGlassUserId: string | null;
 };
 
-/** Returns `null` if the organization has no connection. */
+/** Returns the organization's connection; `null` if it has none. */
 export async function findSsoConnection(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -38,7 +38,7 @@ export async function findSsoConnection(
     include: { groupRoles: { orderBy: { groupName: 'asc' } } },
   });
   if (row === null) return null;
-  // Checks of the tables let no other role exist.
+  // Check constraints of the tables prevent any other role.
   const newPeopleRole = NEW_PEOPLE_ROLES.find((role) => role === row.newPeopleRole) ?? null;
   const groupRoles = row.groupRoles.flatMap(({ groupName, role }) => {
     const groupRole = groupRoleOf(role);
@@ -51,7 +51,7 @@ export function groupRoleOf(role: string | null): GroupRole | null {
   return GROUP_ROLES.find((each) => each === role) ?? null;
 }
 
-/** Locks the connection until the transaction ends. `null` if the organization has none. */
+/** Locks the organization's connection until the transaction ends. Returns `null` if it has none. */
 export async function lockSsoConnection(
   tx: Transaction,
   scope: OrganizationScope,
@@ -60,7 +60,7 @@ export async function lockSsoConnection(
   return findSsoConnection(tx, scope);
 }
 
-/** Keeps the connection as it is until the transaction ends. `null` if the organization has none. */
+/** Prevents changes to the organization's connection until the transaction ends. Returns `null` if it has none. */
 export async function shareSsoConnection(
   tx: Transaction,
   scope: OrganizationScope,
@@ -69,7 +69,7 @@ export async function shareSsoConnection(
   return findSsoConnection(tx, scope);
 }
 
-/** `clientSecret`: encrypted. */
+/** A new connection. `clientSecret` is encrypted. */
 export type NewSsoConnection = {
   readonly issuer: string;
   readonly clientId: string;
@@ -90,14 +90,14 @@ export async function saveSsoConnection(
   });
 }
 
-/** Also forgets who the people are at the provider. Returns false if there was no connection. */
+/** Deletes the connection and the links from users to people at the provider. Returns `false` if there was no connection. */
 export async function deleteSsoConnection(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
   return (await tx.ssoConnection.deleteMany({ where: { organizationId } })).count === 1;
 }
 
 export type SsoRules = Pick<SsoConnectionRecord, 'newPeopleRole' | 'groupsClaim' | 'groupRoles'>;
 
-/** Throws if there is no connection. */
+/** Sets the connection's rules. Throws if there is no connection. */
 export async function setSsoRules(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -109,7 +109,7 @@ export async function setSsoRules(
   await tx.ssoGroupRole.createMany({ data: groupRoles.map((rule) => ({ organizationId, ...rule })) });
 }
 
-/** Throws if there is no connection. */
+/** Sets whether single sign-on is required. Throws if there is no connection. */
 export async function setSsoEnforced(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -121,11 +121,11 @@ export async function setSsoEnforced(
 export type SsoDomainRecord = {
   readonly domain: string;
   readonly token: string;
-  /** `null` if it is not verified. */
+  /** `null` if the domain is not verified. */
   readonly verifiedAt: Date | null;
 };
 
-/** Lists the domains by name; there are at most 20. */
+/** Lists the domains by name. An organization has at most 20 domains. */
 export async function listSsoDomains(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -137,7 +137,7 @@ export async function listSsoDomains(
   });
 }
 
-/** Throws a unique violation if the organization has the domain. */
+/** Inserts a domain. Throws a unique violation if the organization already has this domain. */
 export async function insertSsoDomain(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -147,8 +147,8 @@ export async function insertSsoDomain(
 }
 
 /**
- * Returns false if the organization does not have the domain with this token, or it is verified. Throws a unique violation if another
- * organization has verified it.
+ * Marks a domain as verified. Returns `false` if the organization has no domain with this token, or if the domain is already
+ * verified. Throws a unique violation if another organization has verified it.
  */
 export async function verifySsoDomain(
   tx: Transaction,
@@ -159,7 +159,7 @@ export async function verifySsoDomain(
   return (await tx.ssoDomain.updateMany({ where, data: { verifiedAt: at } })).count === 1;
 }
 
-/** Returns the domain as it was; `null` if the organization does not have it. */
+/** Deletes a domain and returns its previous state; returns `null` if the organization does not have the domain. */
 export async function deleteSsoDomain(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -179,10 +179,10 @@ export async function hasVerifiedSsoDomain(
   return (await tx.ssoDomain.count({ where: { organizationId, domain, verifiedAt: { not: null } } })) === 1;
 }
 
-/** A person at the identity provider. */
+/** The identity of a person at the identity provider. */
 export type SsoSubject = { readonly issuer: string; readonly subject: string };
 
-/** The id of the user who is this person; `null` if nobody is. */
+/** Returns the id of the user who is linked to this identity; `null` if no user is. */
 export async function findSsoUser(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -200,7 +200,7 @@ export async function hasSsoIdentity(
   return (await tx.ssoIdentity.count({ where: { organizationId, userId } })) === 1;
 }
 
-/** The user with this e-mail, in lower case, among the people of the organization; `null` if there is none. */
+/** Returns the id of the organization's person with this e-mail, which is in lower case; `null` if there is no such person. */
 export async function findUserIdByEmail(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -210,7 +210,7 @@ export async function findUserIdByEmail(
   return (await tx.user.findFirst({ where, select: { id: true } }))?.id ?? null;
 }
 
-/** Throws a unique violation if the user or the person is linked. */
+/** Links a user to an identity. Throws a unique violation if the user or the identity is already linked. */
 export async function insertSsoIdentity(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -219,12 +219,12 @@ export async function insertSsoIdentity(
   await tx.ssoIdentity.create({ data: { organizationId, ...identity }, select: { userId: true } });
 }
 
-/** Deletes the identities of all people of the organization. */
+/** Deletes the identities of all people in the organization. */
 export async function deleteSsoIdentities(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
   await tx.ssoIdentity.deleteMany({ where: { organizationId } });
 }
 
-/** Returns false if the user was not linked. */
+/** Deletes a user's identity. Returns `false` if the user was not linked to an identity. */
 export async function deleteSsoIdentity(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -233,17 +233,20 @@ export async function deleteSsoIdentity(
   return (await tx.ssoIdentity.deleteMany({ where: { organizationId, userId } })).count === 1;
 }
 
-/** A person at the provider with the e-mail of a user, who has not confirmed yet that the account is theirs. */
+/** A person at the provider who has the e-mail of a user, but has not confirmed yet that the user's account is theirs. */
 export type UnconfirmedPerson = {
   readonly userId: string;
   readonly subject: string;
-  /** The provider's id of the session; empty if it gave none. */
+  /** The provider's id of the session; empty if the provider gave none. */
   readonly sid: string;
-  /** What the provider said. What follows from it is decided when the user confirms. */
+  /** The claims of the provider. Their consequences are decided only when the user confirms. */
   readonly claims: UnconfirmedClaims;
 };
 
-/** `groupsClaim`: the name of the claim with the groups. `groups`: undefined if the provider did not send it. */
+/**
+ * `groupsClaim` is the name of the claim that contains the groups. `groups` is `undefined` if the provider did not send that
+ * claim.
+ */
 export type UnconfirmedClaims = {
   readonly email: string;
   readonly groupsClaim: string;
@@ -253,13 +256,16 @@ export type UnconfirmedClaims = {
 export type SsoSignInRecord = {
   readonly issuer: string;
   readonly next: string;
-  /** The e-mail that was typed; empty if it began at the provider. */
+  /** The e-mail that the user typed; empty if the sign-in began at the provider. */
   readonly email: string;
-  /** The form that is sent after a sign-in that only proves who the user of a session is; `null` for any other sign-in. */
+  /**
+   * The encrypted form that is submitted after a sign-in that only proves who the user of a session is; `null` for any other
+   * sign-in.
+   */
   readonly sealedForm: Buffer | null;
-  /** SHA-256 of the token of the access link from which it began. */
+  /** The SHA-256 of the token of the access link that began the sign-in; `null` if no link began it. */
   readonly linkHash: Buffer | null;
-  /** `null` while the sign-in is at the provider. */
+  /** The person who must confirm; `null` while the sign-in is at the provider. */
   readonly person: UnconfirmedPerson | null;
   readonly createdAt: Date;
 };
@@ -287,7 +293,7 @@ export async function insertSsoSignIn(
 
 type SignInKey = { readonly tokenHash: Buffer; readonly browserHash: Buffer };
 
-/** The sign-in that this browser began; `null` if there is none. */
+/** Returns the sign-in that this browser began; `null` if there is none. */
 export async function findSsoSignIn(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -311,7 +317,7 @@ export async function findSsoSignIn(
   };
 }
 
-/** Returns `null` if a server of the previous version has written the row. */
+/** Parses stored claims. Returns `null` if a server of the previous version has stored them. */
 function claimsOf(stored: unknown): UnconfirmedClaims | null {
   const [email, groupsClaim, groups] = ['email', 'groupsClaim', 'groups'].map((name) => memberOf(stored, name));
   if (typeof email !== 'string' || typeof groupsClaim !== 'string') return null;
@@ -319,7 +325,7 @@ function claimsOf(stored: unknown): UnconfirmedClaims | null {
   return isList ? { email, groupsClaim, groups } : { email, groupsClaim };
 }
 
-/** Only one of concurrent calls returns `true`, so that a sign-in is not used twice. */
+/** Deletes a sign-in. Only one of several concurrent calls returns `true`, so that a sign-in is not used twice. */
 export async function deleteSsoSignIn(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -333,7 +339,7 @@ export async function deleteSsoSignIn(
   return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
 }
 
-/** Deletes the sign-ins that wait for a confirmation: those with one of `sids`, or any if it is `undefined`. */
+/** Deletes the person's sign-ins that wait for a confirmation: those with one of `sids`, or all if `sids` is `undefined`. */
 export async function deleteUnconfirmed(
   tx: Transaction,
   { organizationId }: OrganizationScope,
