@@ -21,7 +21,7 @@ import type { Database } from './store/sql/database.ts';
 import type { KeyUseWriter } from './traffic/last-used.ts';
 import { createTraffic, type TrafficOptions } from './traffic/traffic.ts';
 
-/** The part of the configuration that the application needs. The optional members are for tests and measurements. */
+/** The part of the configuration that the application needs, and options for tests and measurements. */
 export type AppConfig = Pick<
   Config,
   | 'environment'
@@ -36,9 +36,9 @@ export type AppConfig = Pick<
   Partial<Pick<Config, 'cells' | 'commonUrl' | 'cellDomainsFile'>> &
   TrafficOptions &
   ServerApiConfig & {
-    /** Returns the current time; by the system's clock if it is omitted. */
+    /** Returns the current time. Default: the time of the system's clock. */
     readonly now?: () => Date;
-    /** The name servers for the TXT records of domains, such as "127.0.0.1:53"; those of the system if it is omitted. */
+    /** The name servers that resolve the TXT records of domains, such as "127.0.0.1:53". Default: the system's name servers. */
     readonly nameServers?: readonly string[];
   };
 
@@ -46,18 +46,21 @@ export type AppDeps = { readonly config: AppConfig; readonly db: Database; reado
 
 export type App = {
   readonly listener: RequestListener;
-  /** Sends the mails of all parts of the server. */
+  /** Sends the mails of the whole server. */
   readonly outbox: Outbox;
   readonly keyUses: KeyUseWriter;
-  /** Does in the background what a later request to this origin would wait for. */
+  /** Does in advance work that a later request to this origin would otherwise wait for. */
   prepare(origin: string): Promise<void>;
-  /** Makes /readyz return 503 from now on. */
+  /** Makes /readyz return 503 from this moment on. */
   announceShutdown(): void;
-  /** Writes the uses of keys, and sends the remaining mails. Call it after the last response. */
+  /** Stores the recorded uses of keys, and sends the remaining mails. Call it after the last response. */
   close(): Promise<void>;
 };
 
-/** Creates everything that answers requests: first its parts, then the middleware, in the order in which a request passes it. */
+/**
+ * Creates everything that answers requests: first the parts of the server, then the middleware in the order in which requests
+ * pass through it.
+ */
 export async function createApp({ config, db, observers }: AppDeps): Promise<App> {
   const { publicUrl, now = () => new Date() } = config;
   const reporter = createReporter(observers);
@@ -80,8 +83,8 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   });
   const publication = openPublication({ supportUrl: config.supportUrl });
   const common = commonAddressOf(config);
-  // Clients send their requests to this URL. If cells share an address, it is that address, which stays the same if an
-  // organization moves.
+  // The URL to which clients send their requests. If several cells share an address, this is the shared address, because it stays
+  // the same when an organization moves to another cell.
   const apiUrl = common?.url ?? publicUrl;
   const setPageHeaders = pageSecurityHeaders(publicUrl);
   const { lacksEncryptionKey } = reporter;
@@ -121,8 +124,8 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   pages.use(markHandledBy('dashboard'), dashboard);
   pages.use(markHandledBy(NOBODY));
 
-  // A bare Express router comes first: an Express application switches the prototypes of each request and response that
-  // passes it, which costs an API request more than everything else that Express does.
+  // The outermost router is a bare Express router, because an Express application replaces the prototypes of each request and
+  // response, which costs an API request more time than the rest of Express does.
   const router = express.Router({ caseSensitive: true, strict: true });
   router.use(observeRequests(observers, requests));
   router.use(unlessForApi(pages));
@@ -157,14 +160,14 @@ function createPages({ trustedProxies }: AppConfig): Express {
 }
 
 /**
- * The function for Express's setting "trust proxy fn". Returns whether the address is that of a trusted proxy. The address is
+ * The type of Express's setting "trust proxy fn": returns whether the address is that of a trusted proxy. The address is
  * `undefined` if the connection was reset.
  */
 export type IsTrusted = (address: string | undefined, distance: number) => boolean;
 
 /**
- * Returns a function that also accepts addresses with a port, which some proxies add, and IPv4-mapped addresses, which IPv6
- * sockets have.
+ * Returns a version of `isTrusted` that also accepts addresses with a port, which some proxies add, and IPv4-mapped IPv6
+ * addresses, which IPv6 sockets have.
  */
 export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
   return (text, distance) => {
@@ -174,15 +177,16 @@ export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
 }
 
 /**
- * Returns the function by which every part of the server finds the address of a client. Its result has the form of `addressIn`,
- * or is the text that a trusted proxy has sent in place of an address, such as "unknown". It is empty if the client has already
- * closed the connection.
+ * Returns the function with which every part of the server finds the address of a client. The function returns an address in the
+ * form of `addressIn`, or the text that a trusted proxy sent in place of an address, such as "unknown"; an empty string if the
+ * client has already closed the connection.
  */
 export function clientAddressIn(isTrusted: IsTrusted) {
   return ({ socket, headers }: IncomingMessage): string => {
-    // The attack: an untrusted client sends the header and closes the connection, so that the header is the only address left.
+    // The attack: an untrusted client sends the header and closes the connection, so that only the header contains an address.
     if (socket.remoteAddress === undefined) return '';
-    // Each proxy adds the address that it saw, so only the entries up to the first untrusted address can be trusted.
+    // Each proxy appends the address of its client, so entries can be trusted only up to the first address that is not a trusted
+    // proxy.
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
     const texts = [socket.remoteAddress, ...forwarded.map((each) => each.trim()).reverse()];
     const given = texts.filter((text) => text !== '');
@@ -191,7 +195,7 @@ export function clientAddressIn(isTrusted: IsTrusted) {
   };
 }
 
-/** Records, for metrics and traces, which part of the server handles a request. */
+/** Records, for metrics and traces, which part of the server handles the request. */
 function markHandledBy(part: string): RequestHandler {
   return (_req, res, next) => {
     Exchange.of(res).handledBy = part;
@@ -209,7 +213,10 @@ function unlessForApi(pages: Express): RequestHandler {
   };
 }
 
-/** Handles an error for which no response can be sent any more. */
+/**
+ * Returns the server's request listener. If an error occurs that no middleware handles, the listener reports it and ends the
+ * connection.
+ */
 function listenerOf(router: express.Router, onFault: (error: unknown, requestId: string) => void): RequestListener {
   return (req, res) => {
     const giveUp = (error: unknown) => {
@@ -217,7 +224,8 @@ function listenerOf(router: express.Router, onFault: (error: unknown, requestId:
       res.destroy();
     };
     req.url = originFormOf(req.url ?? '/');
-    // The assertion is safe, because Express adds its own members to both objects in the application to which the routers belong.
+    // The type assertions are safe, because the Express application that contains the routers adds Express's members to both
+    // objects.
     router(req as Request, res as Response, giveUp);
   };
 }

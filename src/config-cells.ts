@@ -3,16 +3,16 @@ import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
 
-// The environment variables of an installation that shares an address with others.
+// The environment variables of an installation that shares an address with other installations, each of which is a cell.
 
 export type CellConfig = {
-  /** The name of this cell, which the keys that it issues contain; `null` if the installation is not a cell. */
+  /** The name of this cell, which is part of each key that the cell issues; `null` if the installation is not a cell. */
   readonly cell: string | null;
-  /** All cells that serve the same address; empty if there are none. */
+  /** All cells that serve the shared address; empty if the installation is not a cell. */
   readonly cells: readonly Cell[];
-  /** The origin of the address that all cells share; `undefined` if only the API uses that address, or there are no cells. */
+  /** The origin of the address that all cells share; `undefined` if only the API uses that address, or if there are no cells. */
   readonly commonUrl: string | undefined;
-  /** The path of the file that maps e-mail domains to cells. */
+  /** The path of the file that maps e-mail domains to cells; `undefined` if there is no such file. */
   readonly cellDomainsFile: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export function readCellConfig(variable: Variable): CellConfig {
 
 type Checked = CellConfig & { readonly publicUrl: string | undefined };
 
-/** Throws a StartUpError if the variables are valid separately, but not together. */
+/** Throws a StartUpError if the variables contradict each other, although each is valid by itself. */
 export function requireCells(config: Checked): void {
   requireOwnCell(config);
   requireCommonAddress(config);
@@ -68,7 +68,7 @@ function requireOwnCell({ cell, cells }: CellConfig): void {
   );
 }
 
-/** Checks the settings of the address that all cells share, at which people choose their cell. */
+/** Checks the settings for the shared address at which people choose their cell. */
 function requireCommonAddress({ commonUrl, cellDomainsFile, cell, cells, publicUrl }: Checked): void {
   if (commonUrl === undefined) {
     if (cellDomainsFile === undefined) return;

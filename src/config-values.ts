@@ -4,7 +4,7 @@ import { type Keyring, parseKeyring } from './domain/keyring.ts';
 
 // Reads the values of environment variables. Each function throws a StartUpError for a value that is not valid.
 
-/** Returns the value of a variable, or `undefined` if it is unset or empty. */
+/** Returns the value of an environment variable; `undefined` if the variable is unset or empty. */
 export type Variable = (name: string) => string | undefined;
 
 export function readInteger(
@@ -29,7 +29,7 @@ export function readOneOf<T extends string>(
   return value;
 }
 
-/** Reads a number from 0 to 1. The default is 1. */
+/** Reads a number from 0 to 1. Default: 1. */
 export function readRatio(
   name: string,
   text: string | undefined,
@@ -45,7 +45,7 @@ export function readRatio(
   );
 }
 
-/** Reads a list of addresses, subnets and names. Only the names in `names` are valid. */
+/** Reads a comma-separated list of addresses, subnets and names. Only the names in `names` are valid. */
 export function readNetworks(name: string, text: string | undefined, names: readonly string[] = []): string[] {
   const given = (text ?? '')
     .split(',')
@@ -66,7 +66,7 @@ export function readKeyring(text: string | undefined): Keyring | undefined {
   if (text === undefined) return undefined;
   const parsed = parseKeyring(text);
   if (parsed !== null) return parsed;
-  // The message does not contain the value, which is a secret.
+  // The message does not contain the value, because the value is a secret.
   throw new StartUpError(
     'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
     `Correct it. Only for a new database, set it to the output of: ${MAKE_A_KEY}`,
@@ -75,7 +75,7 @@ export function readKeyring(text: string | undefined): Keyring | undefined {
 
 export function readDatabaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  // The message does not contain the value, which contains a password.
+  // The message does not contain the value, because the value contains a password.
   if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
   throw new StartUpError(
     `${name} is not a PostgreSQL URL.`,

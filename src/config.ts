@@ -35,24 +35,24 @@ export type Config = CellConfig &
     /** The port on which the server listens; 0 for any free port. */
     readonly port: number;
     readonly host: string;
-    /** The number of processes that serve the port. */
+    /** The number of worker processes that serve the port. */
     readonly workers: number;
-    /** The URL of the database. If it is `undefined`, the embedded PostgreSQL in `dataDir` is used. */
+    /** The URL of the database; `undefined` if the server uses the embedded PostgreSQL in `dataDir`. */
     readonly databaseUrl: string | undefined;
-    /** The URL of PostgreSQL itself, if `databaseUrl` is that of a connection pooler. */
+    /** The URL of PostgreSQL itself; `undefined` unless `databaseUrl` is the URL of a connection pooler. */
     readonly databaseDirectUrl: string | undefined;
     readonly databasePoolSize: number;
     /** Whether the server starts even if a newer version has migrated the database. */
     readonly acceptsNewerDatabase: boolean;
     readonly dataDir: string;
-    /** The keys that encrypt secrets in the database. If it is `undefined`, the key in a file in `dataDir` is used. */
+    /** The keys that encrypt secrets in the database; `undefined` if the server uses the key in a file in `dataDir`. */
     readonly keyring: Keyring | undefined;
     readonly requestLimits: RequestLimits;
     /** The maximum size of the response cache. */
     readonly responseCacheBytes: number;
-    /** How responses are validated; `null` if they are not. */
+    /** How responses are validated; `null` if they are not validated. */
     readonly responseCheck: ResponseCheck | null;
-    /** The number of days for which the events of the feed are kept. */
+    /** The number of days for which events are kept in the feed. */
     readonly eventRetentionDays: number;
     readonly webhooks: WebhookTargets;
     /** How long the server accepts new connections after a signal to stop. Meanwhile, /readyz returns 503. */
@@ -60,29 +60,25 @@ export type Config = CellConfig &
     readonly logLevel: (typeof LOG_LEVELS)[number];
     readonly nodeEnv: (typeof NODE_ENVS)[number];
     readonly environment: Environment;
-    /**
-     * The origin of the dashboard, such as https://charter.example.org. If it is `undefined`, it is the origin that the browser
-     * requested.
-     */
+    /** The origin of the dashboard, such as https://charter.example.org; `undefined` if the origin is taken from each request. */
     readonly publicUrl: string | undefined;
     /**
-     * The proxies whose headers X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, subnets, "loopback", "linklocal",
-     * "uniquelocal".
+     * The proxies whose headers X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, subnets, or the names "loopback",
+     * "linklocal" and "uniquelocal".
      */
     readonly trustedProxies: readonly string[];
     /** The public keys with which a secret scanner signs its reports of leaked keys. */
     readonly scannerKeys: ScannerKeys;
   };
 
-/** The variables whose values are not trimmed, because the name of a file or folder may end with a line break. */
+/** The variables whose values are not trimmed, because the path of a file or folder may end with a line break. */
 const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
 
 /**
- * Reads and validates the environment variables. An empty variable is treated as unset. Throws a StartUpError if a value is
- * invalid.
+ * Reads and validates the environment variables. An empty variable counts as unset. Throws a StartUpError if a value is invalid.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // Files of variables and secrets often end with a line break, which then becomes part of the value.
+  // Files that set variables often end with a line break, which becomes part of the last value.
   const variable: Variable = (name) =>
     (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
   const nodeEnv = readOneOf('NODE_ENV', variable('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
@@ -120,7 +116,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', variable('EVENT_RETENTION_DAYS'), {
       fallback: 30,
-      // The last attempt of a webhook can be 31 hours after its event, so events must be kept for at least two days.
+      // The last attempt to deliver an event to a webhook can be 31 hours after the event, so events must be kept for at least
+      // two days.
       min: 2,
       max: 365,
     }),
@@ -164,8 +161,8 @@ function readRate(name: string, text: string | undefined, fallback: number): num
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
 /**
- * Reads how responses are validated. In development, responses that break the contract are reported but sent, so that a
- * demonstration behaves as in production.
+ * Reads how responses are validated. In development, responses that break the contract are reported, but still sent, so that a
+ * demonstration behaves as it would in production.
  */
 function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';
@@ -183,8 +180,8 @@ function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseC
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
- * Reads the list of trusted proxies. Express refuses a subnet that contains all addresses, because every client could then choose
- * its own address.
+ * Reads the list of trusted proxies. Refuses a subnet that contains all addresses, because every client could then choose the
+ * address that the server sees.
  */
 function readTrustedProxies(text: string | undefined): string[] {
   const given = readNetworks('TRUSTED_PROXIES', text, PROXY_NAMES);
@@ -206,9 +203,9 @@ function readScannerKeys(text: string | undefined): ScannerKeys {
 // The environment variables for metrics and traces.
 
 export type ObservabilityConfig = {
-  /** The address where the metrics are served; port 0 for any free port. If it is `null`, nothing is measured. */
+  /** The address on which the metrics are served; the port is 0 for any free port. `null` if nothing is measured. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Where traces are exported, and which requests are traced (see TracesOptions). If it is `null`, nothing is traced. */
+  /** Where traces are exported, and which requests are traced (see TracesOptions). `null` if nothing is traced. */
   readonly traces: {
     readonly endpoint: string;
     readonly serviceName: string;
@@ -230,8 +227,8 @@ function readObservabilityConfig(variable: Variable): ObservabilityConfig {
 }
 
 /**
- * Reads where the metrics are served. They are off by default, because processes on one machine cannot share a port, and nobody
- * expects a second open port.
+ * Reads where the metrics are served. By default they are not served, because several processes on one machine cannot share a
+ * port, and nobody expects a second open port.
  */
 function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>): ObservabilityConfig['metrics'] {
   if (port !== undefined)
@@ -246,8 +243,8 @@ function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>
 type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
 
 /**
- * Reads where traces are exported. They are off by default, so that nothing leaves the machine. The variables are those of
- * OpenTelemetry, which other programs read, too.
+ * Reads where traces are exported. By default they are not exported, so that nothing leaves the machine. Other programs read
+ * these variables of OpenTelemetry, too.
  */
 function readTraces({
   endpoint,
@@ -256,7 +253,7 @@ function readTraces({
   ratio,
 }: Record<TraceVariable, string | undefined>): ObservabilityConfig['traces'] {
   if (endpoint === undefined) return null;
-  // The message does not contain the value, which may contain a password.
+  // The message does not contain the value, because the value may contain a password.
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new StartUpError(
       'OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL.',
@@ -271,12 +268,14 @@ function readTraces({
   };
 }
 
-// The environment variables by which people and the installation reach each other.
+// The environment variables for mail and support.
 
 export type ContactConfig = {
   /** A web page or a mailto URL where people get support; `undefined` if the installation has none. */
   readonly supportUrl: string | undefined;
-  /** The mail server and the sender. If it is `null`, no mail is sent, and a link is shown to the user who created it. */
+  /**
+   * The mail server and the sender; `null` if no mail is sent. The link of a mail is then shown to the user who caused the mail.
+   */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 
@@ -291,7 +290,7 @@ function readContactConfig(variable: Variable): ContactConfig {
   };
 }
 
-/** Reads an e-mail address or a URL. */
+/** Reads an e-mail address or a URL, and returns a mailto URL for an e-mail address. */
 export function readSupportUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^[^\s@:/?&]+@[^\s@:/?&]+$/.test(text)) return `mailto:${text}`;
@@ -311,7 +310,7 @@ function readMail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | u
       'Set both SMTP_URL and MAIL_FROM, or neither.',
     );
   }
-  // The message does not contain the value, which may contain a password.
+  // The message does not contain the value, because the value may contain a password.
   if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '') {
     throw new StartUpError(
       'SMTP_URL is not an SMTP URL.',
@@ -321,7 +320,7 @@ function readMail(given: Record<'smtpUrl' | 'mailFrom' | 'publicUrl', string | u
   if (!MAIL_FROM.test(mailFrom)) {
     throw invalidError('MAIL_FROM', mailFrom, 'an e-mail address, such as Charter <charter@example.org>');
   }
-  // The host name in links must not come from the request, because an attacker could choose it.
+  // The attack: a request with another host name would change the links in mails, so the host name must come from PUBLIC_URL.
   if (given.publicUrl === undefined) {
     throw new StartUpError(
       'Mail is configured, but PUBLIC_URL is missing.',
@@ -341,7 +340,7 @@ type Checked = CellConfig & {
   readonly trustedProxies: readonly string[];
 };
 
-/** Throws a StartUpError if the variables are valid separately, but not together. */
+/** Throws a StartUpError if the variables contradict each other, although each is valid by itself. */
 function requireConsistency(config: Checked): void {
   requirePublicUrl(config);
   requireKeyring(config);
@@ -352,9 +351,9 @@ function requireConsistency(config: Checked): void {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
 /**
- * Requires PUBLIC_URL if users on other machines may use the server. HTTPS then ends at a proxy, and the server can know that
- * only from PUBLIC_URL. Without it, cookies would not be Secure, and the curl command beside a new key would send the key over
- * http. On loopback without a proxy, which may be a trial, the server only warns.
+ * Requires PUBLIC_URL if users on other machines may use the server. A proxy then terminates HTTPS, which the server can know
+ * only from PUBLIC_URL. Without PUBLIC_URL, cookies would not be Secure, and the curl command beside a new key would send the key
+ * over http. On loopback without a proxy, which may be a trial, the server only warns.
  */
 function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Checked): void {
   const isLoopback = LOOPBACK.test(host);
@@ -367,9 +366,9 @@ function requirePublicUrl({ nodeEnv, host, trustedProxies, publicUrl }: Checked)
 }
 
 /**
- * Requires ENCRYPTION_KEY in production with an external database. Several processes on several machines may share that database,
- * and a key that one of them created for itself would lock out the others. In development, the key is in a file, as it is with
- * the embedded PostgreSQL.
+ * Requires ENCRYPTION_KEY in production with an external database. Processes on several machines may share that database, and
+ * could not decrypt secrets that a process encrypted with a key of its own. In development, or with the embedded PostgreSQL, the
+ * key is kept in a file.
  */
 function requireKeyring({ nodeEnv, databaseUrl, keyring: given }: Checked): void {
   if (nodeEnv !== 'production' || databaseUrl === undefined || given !== undefined) return;

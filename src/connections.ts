@@ -16,7 +16,9 @@ import type { UnreadableRequest } from './domain/request.ts';
 export type Connections = {
   /** Makes the next response of each connection its last one, with the header `Connection: close`. */
   drain(): void;
-  /** Closes the connections that have no request. Call it repeatedly after `drain`, because more connections become idle. */
+  /**
+   * Closes the connections without a request in progress. Call it repeatedly after `drain`, because more connections become idle.
+   */
   closeIdle(): void;
   /** Closes all connections immediately, even if requests are in progress. */
   destroy(): void;
@@ -27,17 +29,20 @@ export type Connections = {
 export type ConnectionsOptions = {
   readonly app: RequestListener;
   readonly limits: TimeLimits;
-  /** The time after which a connection is closed if its client does not read a response. It can take a sixth longer. */
+  /**
+   * The number of seconds after which a connection is closed if its client does not read a response. The check can be late by a
+   * sixth of that time.
+   */
   readonly stalledSeconds: number;
-  /** The headers, by name, of responses to unreadable requests. */
+  /** The headers, by name, that are added to the responses to unreadable requests. */
   readonly securityHeaders: Readonly<Record<string, string>>;
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** How often within `stalledSeconds` the connections are checked for clients that do not read. */
+/** The number of checks within `stalledSeconds` for clients that do not read. */
 const CHECKS_PER_STALL = 6;
 
-/** Passes the requests of all connections to the app, answers unreadable requests, and closes connections without a reset. */
+/** Passes the requests of all connections to the app, answers unreadable requests, and closes connections without a TCP reset. */
 export function serveConnections(
   server: Server,
   { app, stalledSeconds, ...refusing }: ConnectionsOptions,
@@ -56,7 +61,7 @@ export function serveConnections(
   });
   const serve: RequestListener = (req, res) => connections.get(req.socket)?.receive(req, res, { isDraining });
   server.on('request', serve);
-  // An unknown expectation may be ignored (RFC 9110 section 10.1.1). By default, Node responds with 417.
+  // A server may ignore an unknown expectation (RFC 9110 section 10.1.1). By default, Node responds with 417.
   server.on('checkExpectation', serve);
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket);
@@ -66,11 +71,11 @@ export function serveConnections(
   // Without a listener for CONNECT requests, Node closes the connection without a response.
   server.on('connect', (_req, socket) => connections.get(socket)?.refuseConnect());
   const stalledMs = stalledSeconds * 1000;
-  // server.timeout would start a timer for each request, which takes 1% of the time of a cached response.
+  // The timer of `server.timeout`, which restarts for each request, would take 1% of the time of a cached response.
   const checks = setInterval(() => {
     for (const connection of connections.values()) connection.watchIfUnread(stalledMs);
   }, stalledMs / CHECKS_PER_STALL).unref();
-  // A client may close its sending side and wait for its responses. By default, Node closes the connection then.
+  // A client may close its sending side and still wait for responses. By default, Node would close the connection in that case.
   Object.assign(server, { httpAllowHalfOpen: true });
   return {
     drain() {
@@ -90,15 +95,20 @@ export function serveConnections(
   };
 }
 
-/** How long the server reads from a connection after the last response, unless the client closes the connection first. */
+/** How long the server reads from a connection after its last response, unless the client closes the connection earlier. */
 export const LINGER_MS = 2000;
-/** How long a client that has closed its sending side may wait. It may also be gone, which looks the same. */
+/**
+ * How long a client that has closed its sending side may wait for its responses. The limit exists because a client that is gone
+ * looks the same.
+ */
 const HALF_CLOSED_MS = 10_000;
-/** The most requests on a connection after the last one that it serves. They are read and dropped, and each takes memory. */
+/**
+ * The maximum number of requests that a connection reads and discards after the last request that it serves. Each takes memory.
+ */
 const MAX_IGNORED_REQUESTS = 100;
 /**
- * The most requests of one connection that are processed at the same time. Few clients send a request before they have the
- * previous response, but without a limit one connection could use as many resources as a thousand.
+ * The maximum number of requests of one connection that are processed at the same time. Few clients send a request before they
+ * have the previous response, but without a limit one connection could use as many resources as a thousand.
  */
 const MAX_CONCURRENT_REQUESTS = 4;
 
@@ -107,33 +117,34 @@ export type Refusing = Omit<RefusalOptions, 'isBody'> & {
   readonly onUnreadable: (unreadable: UnreadableRequest) => void;
 };
 
-/** The refusal of a CONNECT request. The request has no path, so the methods are those of the whole API. */
+/** The refusal of a CONNECT request. Such a request has no path, so `Allow` lists the methods of the whole API. */
 const CONNECT_REFUSED = new HttpError('method_not_allowed', 'CONNECT is not allowed: Charter is not a proxy.', {
   Allow: 'GET, HEAD, POST, PATCH, DELETE',
 });
 
-/** Answers the requests of one connection in order, refuses what is not valid HTTP, and closes the connection without a reset. */
+/**
+ * Answers the requests of one connection in order, refuses input that is not valid HTTP, and closes the connection without a TCP
+ * reset.
+ */
 export class Connection {
   readonly #socket: Socket;
   readonly #app: RequestListener;
   readonly #refusing: Refusing;
-  /** The responses, in the order of their requests. Those that were sent are removed when a request arrives. */
+  /** The responses, in the order of their requests. When a request arrives, the responses that have been sent are removed. */
   readonly #responses: ServerResponse[] = [];
-  /**
-   * The last of these responses, whose requests are not processed yet. While there are any, nothing is read from the connection.
-   */
+  /** The last of these responses, whose requests are not being processed yet. While there are any, the connection is not read. */
   readonly #waiting: ServerResponse[] = [];
-  /** Whether a response has been chosen as the last one. Later requests get no response. */
+  /** Whether a response has been chosen as the connection's last one. Later requests get no response. */
   #isLastChosen = false;
   #isClosing = false;
-  /** Whether input has been refused. The connection is closed after that response. */
+  /** Whether input has been refused. The connection is closed after the refusal. */
   #hasRefused = false;
   /** Whether reading is stopped, because the body of the refused request must not be read. */
   #isHeld = false;
   #ignoredRequests = 0;
   /**
-   * The number of bytes received at the last check during a shutdown. If more have arrived and no response is pending, a request
-   * is arriving.
+   * The number of bytes received at the previous check during a shutdown. If more bytes have arrived and no response is pending,
+   * a request is arriving.
    */
   #knownBytes = 0;
 
@@ -141,8 +152,8 @@ export class Connection {
     this.#socket = socket;
     this.#app = app;
     this.#refusing = refusing;
-    // Node calls this method after a response with `Connection: close`. Node's own version would reset the connection if more
-    // data arrived.
+    // Node calls this method after a response with `Connection: close`. Node's own method would reset the connection if more data
+    // arrived.
     socket.destroySoon = () => this.#close();
     socket.once('end', () => {
       if (this.#pending().length === 0) return;
@@ -152,7 +163,7 @@ export class Connection {
   }
 
   receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
-    // This request comes after the last one that the connection serves, so it must not be processed.
+    // The connection's last response has been chosen, so this later request must not be processed.
     if (this.#isLastChosen) return void this.#ignore(req);
     this.#removeSent();
     this.#responses.push(res);
@@ -163,7 +174,7 @@ export class Connection {
     else this.#app(req, res);
   }
 
-  /** Forgets the waiting requests, because their client is gone, or must not expect a response. */
+  /** Forgets the waiting requests, because their client is gone or must not expect responses. */
   drop(): void {
     this.#waiting.length = 0;
     this.#socket.off('resume', this.#pause);
@@ -171,11 +182,11 @@ export class Connection {
 
   drain(): void {
     this.#closeAfterLast();
-    // Before the first request ends, all bytes belong to the request that is arriving.
+    // Until the first request has arrived completely, all received bytes belong to a request that is arriving.
     if (this.#responses.length > 0) this.#knownBytes = this.#socket.bytesRead;
   }
 
-  /** Closes the connection unless the client, if it has not read all data that were sent, reads some within this time. */
+  /** Closes the connection if data wait to be read by the client, and the client reads nothing for `stalledMs` milliseconds. */
   watchIfUnread(stalledMs: number): void {
     const { writableLength, timeout } = this.#socket;
     // A second call would restart the timeout.
@@ -189,9 +200,9 @@ export class Connection {
   }
 
   /**
-   * Answers input that is not valid HTTP, then closes the connection. The response is the error that the contract defines: such
-   * input reaches no middleware, and Node's default response is not in the contract. Responses to earlier requests are sent
-   * first, because the client would otherwise match this one to an earlier request.
+   * Answers input that is not valid HTTP, then closes the connection. The response is an error of the contract; the method sends
+   * it itself, because such input reaches no middleware and Node's default response is not in the contract. Responses to earlier
+   * requests are sent first, because the client would otherwise match the error to an earlier request.
    */
   refuse(error: ParseError | HttpError): void {
     if (error.code === 'ECONNRESET' || !this.#socket.writable) return void this.#socket.destroy();
@@ -200,11 +211,11 @@ export class Connection {
     this.#hasRefused = true;
     const last = this.#responses.at(-1);
     const unread = last?.req.complete === false ? last : undefined;
-    // If the rest of the body arrived, the request would be processed although it has been refused.
+    // If the rest of the body arrived, the request would be processed even though it has been refused.
     if (unread !== undefined) this.#stopReading(unread);
     const answer = () => {
       if (this.#isClosing || this.#socket.destroyed) return;
-      // If the response to the request was already sent, before its body had arrived, there must not be a second one.
+      // If the response to the request was sent before the body had arrived, there must not be a second response.
       if (unread?.headersSent) return void this.#close();
       const refusal = refusalOf(error, { ...this.#refusing, isBody: unread !== undefined });
       this.#refusing.onUnreadable(refusal.unreadable);
@@ -217,12 +228,15 @@ export class Connection {
   }
 
   refuseConnect(): void {
-    // Node has removed its own listener, and an error without a listener would end the process. The socket is destroyed then.
+    // Node has removed its own listener, and an `error` event without a listener would end the process.
     this.#socket.on('error', () => {});
     this.refuse(CONNECT_REFUSED);
   }
 
-  /** Answers a request whose head is valid for Node's parser, but not for Charter. Node keeps the order of the responses. */
+  /**
+   * Answers a request whose head is valid for Node's parser, but not for Charter. Node sends the responses in the order of the
+   * requests.
+   */
   #refuseHead(res: ServerResponse, flaw: HttpError): void {
     const { unreadable, headers, body } = refusalOf(flaw, { ...this.#refusing, isBody: false });
     this.#refusing.onUnreadable(unreadable);
@@ -239,7 +253,7 @@ export class Connection {
     this.#pause();
   }
 
-  /** Forgets the responses that were sent. Otherwise, one connection could fill the memory. */
+  /** Forgets the responses that have been sent. Otherwise, a long connection could fill the memory. */
   #removeSent(): void {
     while (this.#responses[0]?.writableFinished === true) this.#responses.shift();
   }
@@ -276,16 +290,13 @@ export class Connection {
     return this.#responses.filter(({ writableFinished }) => !writableFinished);
   }
 
-  /**
-   * Closes the connection after the last pending response, because earlier requests are being processed and their responses must
-   * be sent.
-   */
+  /** Closes the connection after the last pending response, because earlier requests are still being processed. */
   #closeAfterLast(): void {
     const last = this.#pending().at(-1);
     if (last !== undefined && !last.headersSent) this.#closeAfter(last);
   }
 
-  /** Makes this response the last one: later requests are not processed (RFC 9112 section 9.6). */
+  /** Makes this response the connection's last one: later requests are not processed (RFC 9112 section 9.6). */
   #closeAfter(response: ServerResponse): void {
     response.setHeader('Connection', 'close');
     this.#isLastChosen = true;
@@ -298,8 +309,9 @@ export class Connection {
   }
 
   /**
-   * Closes the connection in two stages (RFC 9112 section 9.6): first the sending side, and the rest once the client has closed
-   * its sending side. If data arrived on a closed connection, TCP would reset it, and the client could lose the last response.
+   * Closes the connection in two stages (RFC 9112 section 9.6): first the sending side, then the rest when the client has closed
+   * its sending side. If data arrived on a fully closed connection, TCP would reset the connection, and the client could lose the
+   * last response.
    */
   #close(text = ''): void {
     if (this.#isClosing || this.#socket.destroyed) return;

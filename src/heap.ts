@@ -1,20 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * How much the heap may grow between collections, in percent of its live size. V8 has this limit on machines with much memory.
+ * How much the heap may grow between full garbage collections, in percent of its live size. This is V8's limit on machines with
+ * much memory.
  */
 const GROWTH_PERCENT = 300;
 
 /**
- * Keeps V8 from slowing down a server after an idle period. V8 reads both flags at each garbage collection, so they can be set at
- * any time.
+ * Keeps V8 from slowing down the server after an idle period. V8 reads both flags at each garbage collection, so the flags can be
+ * set at any time.
  *
- * The first flag lets the heap grow to four times its live size between full collections, at most half-way to its maximum size.
- * After an idle period, V8 would limit the growth to a tenth. Buffers of PostgreSQL's results count as growth but not as live
- * size, so a busy server ran up to eight full collections a second, and responses that are not cached took twice as long.
+ * The first flag lets the heap grow to four times its live size between full collections, but at most half-way to its maximum
+ * size. After an idle period, V8 would limit the growth to a tenth. Buffers of PostgreSQL's results count as growth but not as
+ * live size, so a busy server ran up to eight full collections a second, and responses that are not cached took twice as long.
  *
- * The second flag keeps optimized code when V8 collects garbage in an idle server. By default, V8 discards the code, which saves
- * a few megabytes, but after an idle period a request took 1.5 times the processor time for some seconds.
+ * The second flag keeps optimized code when V8 collects garbage in an idle server. By default, V8 discards this code, which saves
+ * a few megabytes, but for some seconds after an idle period a request took 1.5 times the processor time.
  */
 export function tuneGarbageCollection(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

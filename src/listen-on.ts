@@ -8,10 +8,10 @@ export type ListenAddress = {
   readonly port: number;
 };
 
-/** The names of the variables that an operator must change if the address cannot be used. */
+/** The names of the environment variables that an operator must change if the address cannot be used. */
 type Variables = { readonly host: string; readonly port: string };
 
-/** Makes the server listen and returns its URL. Throws a StartUpError if the address cannot be used. */
+/** Makes the server listen, and returns its URL. Throws a StartUpError if the address cannot be used. */
 export async function listenOn(server: Server, address: ListenAddress, variables: Variables): Promise<string> {
   const { host } = address;
   await new Promise<void>((resolve, reject) => {
@@ -27,12 +27,12 @@ export async function listenOn(server: Server, address: ListenAddress, variables
   return `http://${urlHost}:${addressOf(server).port}`;
 }
 
-/** The most turns of the event loop. Without a limit, clients that connect all the time would keep the listener open. */
+/** The maximum number of event loop turns. Without a limit, clients that connect continually would keep the listener open. */
 const MAX_TURNS = 1000;
 
 /**
- * Closes the listener, but not the connections. A listener that closes resets the connections in its backlog, so they are
- * accepted first. Node accepts one connection in each turn of the event loop.
+ * Closes the listener, but not its connections. Closing a listener resets the connections in its backlog, so these are accepted
+ * first. Node accepts one connection in each turn of the event loop.
  */
 export async function stopListening(server: Server): Promise<void> {
   let isBacklogEmpty = false;
@@ -40,14 +40,14 @@ export async function stopListening(server: Server): Promise<void> {
     isBacklogEmpty = false;
   };
   server.on('connection', onConnection);
-  // The current turn of the event loop may already have checked the listener, for example after a signal.
+  // The current turn of the event loop may already be past the check for new connections, for example after a signal.
   await nextTurn();
   for (let turn = 0; turn < MAX_TURNS && !isBacklogEmpty; turn += 1) {
     isBacklogEmpty = true;
     await nextTurn();
   }
   server.off('connection', onConnection);
-  // The close method of node:http would also close idle connections, and reset those on which a request is arriving.
+  // The close method of node:http would also close idle connections, and reset connections on which a request is arriving.
   Server.prototype.close.call(server);
 }
 
@@ -68,7 +68,7 @@ function unableToListen(error: NodeJS.ErrnoException, { host, port }: ListenAddr
     case 'EACCES':
       return refusal(`This user may not listen on port ${port}.`, `Set ${variables.port} to a port above 1023.`);
     case 'EADDRNOTAVAIL':
-    // The machine does not support this address family, or a link-local address lacks its zone.
+    // The machine does not support this address family, or a link-local address lacks its zone index.
     case 'EAFNOSUPPORT':
     case 'EINVAL':
     case 'ENOTFOUND':

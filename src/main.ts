@@ -7,7 +7,7 @@ if (process.argv[2] === '--version') {
   process.stdout.write(`${RELEASE_VERSION}\n`);
 } else {
   tuneGarbageCollection();
-  // Caches what Node compiles from here on, so that later starts are faster.
+  // Caches the compiled code of all modules that are loaded from here on, so that later starts are faster.
   module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
   const { run } = await import('./run.ts');
   await run();

@@ -6,14 +6,14 @@ import { CONTENT_TYPE, formatSnapshots, type Snapshot } from './observability/me
 export type MetricsServer = { close(): Promise<void> };
 
 export type MetricsServerOptions = {
-  /** Returns the metrics of each process. */
+  /** Reads the metrics of all worker processes. */
   readonly read: () => Promise<readonly Snapshot[]>;
   readonly logger: Logger;
 };
 
 /**
- * Serves the metrics at /metrics, on a separate address, because they show how busy an installation is, and the public port is
- * open to everybody.
+ * Serves the metrics at /metrics on a separate address, because the metrics show how busy an installation is, and everybody can
+ * reach the public port.
  */
 export async function startMetricsServer(
   address: ListenAddress,

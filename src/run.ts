@@ -27,36 +27,39 @@ import type { Database } from './store/sql/database.ts';
 import { traceStatements } from './store/sql/trace-statements.ts';
 import { readWorker, type Worker } from './workers/worker.ts';
 
-/** How long idle connections are kept open during a shutdown, so that a client that uses one of them gets its response. */
+/**
+ * How long idle connections are kept open during a shutdown, so that a client that is just sending a request gets its response.
+ */
 export const SHUTDOWN_IDLE_SECONDS = 1;
 /**
- * The delay before background preparation starts, so that requests that waited for the start come first. A process that ends
- * sooner prepares nothing.
+ * The delay before background preparation starts, so that requests that waited for the start are served first. A process that
+ * ends earlier prepares nothing.
  */
 const PREPARE_AFTER_MS = 5000;
 /**
- * The time limit of what follows the last response of a shutdown: writing the uses of keys, sending mails, closing the database.
+ * The time limit for the work after the last response of a shutdown: storing the uses of keys, sending mails, and closing the
+ * database.
  */
 const LEAVE_SECONDS = 60;
-/** How much longer the shutdown of the supervisor may take than that of its workers. */
+/** How much longer the supervisor's shutdown may take than that of its workers. */
 const SUPERVISOR_SECONDS = 10;
 
-/** Runs the server until a shutdown is requested. Then resolves, with the exit code set. */
+/** Runs the server until a shutdown is requested. Then resolves with the process's exit code set. */
 export async function run(): Promise<void> {
-  // Signals are handled first, so that one during the start does not leave PostgreSQL running.
+  // Signal handlers are installed first, so that a signal during the start does not leave PostgreSQL running.
   const worker = readWorker(process.argv.slice(2));
   const shutdown = watchForShutdown(worker?.stopRequested);
   try {
     await startAndServe(shutdown, worker);
   } catch (error) {
     if (!(error instanceof StartUpError)) throw error;
-    // Ctrl-C in a terminal also interrupts initdb. The failure that follows needs no message.
+    // Ctrl-C in a terminal also interrupts initdb, so a failure after a request to shut down is expected.
     if (!shutdown.isRequested()) {
       process.stderr.write(`\nCharter cannot start. ${error.message}\n  ${error.remedy}\n`);
       process.exitCode = 1;
     }
   } finally {
-    // An open IPC channel to the parent would keep this process alive.
+    // An open IPC channel to the parent process would keep this process alive.
     process.channel?.unref();
   }
 }
@@ -93,12 +96,12 @@ describes it.
 `;
 
 /**
- * Shuts down as on SIGTERM, with the exit code 1, after an uncaught error, because Node's documentation says that the process is
- * then in an undefined state. A supervisor starts a new process. Later errors change nothing.
+ * Shuts down with exit code 1 after an uncaught error, because the process is then in an undefined state according to Node's
+ * documentation. A supervisor starts a new process. Later errors are ignored.
  */
 function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
   let isStopping = false;
-  // Node reports unhandled rejections by this event, too.
+  // Node also emits this event for unhandled rejections.
   process.on('uncaughtException', (error: unknown, origin) => {
     if (isStopping) return;
     isStopping = true;
@@ -110,8 +113,8 @@ function endOnUnexpectedError(logger: Logger, shutdown: Shutdown): void {
 }
 
 /**
- * Warns about an invalid line of the domain map. It does not prevent the start, because it concerns only a few people, who then
- * choose their cell themselves.
+ * Warns if the domain map has an invalid line. Such a line does not prevent the start, because it affects only a few people, who
+ * must then choose their cell themselves.
  */
 async function warnAboutDomainMap({ cellDomainsFile: domainsFile, cells }: Config, logger: Logger): Promise<void> {
   if (domainsFile === undefined) return;
@@ -126,7 +129,10 @@ async function warnAboutDomainMap({ cellDomainsFile: domainsFile, cells }: Confi
 
 type Measuring = { readonly metrics: Metrics; close(): Promise<void> };
 
-/** Starts the metrics, and loads their code only if they are configured. The supervisor serves the metrics of workers. */
+/**
+ * Starts measuring, and imports the code for metrics only if metrics are configured. If the server has worker processes, the
+ * supervisor serves their metrics.
+ */
 async function startMetrics(
   { metrics: address }: Config,
   { logger, worker }: { readonly logger: Logger; readonly worker: Worker | null },
@@ -144,7 +150,7 @@ async function startMetrics(
   return { metrics, close };
 }
 
-/** Starts tracing, and loads OpenTelemetry only if traces are configured. Each worker exports its own traces. */
+/** Starts tracing, and imports OpenTelemetry only if traces are configured. Each worker process exports its own traces. */
 async function startTracing({ traces }: Config, logger: Logger): Promise<Traces | null> {
   if (traces === null) return null;
   const { startTraces } = await import('./observability/open-telemetry.ts');
@@ -154,7 +160,7 @@ async function startTracing({ traces }: Config, logger: Logger): Promise<Traces 
 type Running = {
   readonly config: Config;
   readonly shutdown: Shutdown;
-  /** The connection to the supervisor; `null` if this is the only process of the server. */
+  /** The connection to the supervisor; `null` if this process is the whole server. */
   readonly worker: Worker | null;
   readonly observers: Observers;
 };
@@ -221,7 +227,7 @@ async function serve(
   if (worker === null) logger.info({ url: server.url, environment, version: RELEASE_VERSION }, 'Charter is listening');
   else worker.reportReady();
   const preparing = setTimeout(() => void app.prepare(server.url), PREPARE_AFTER_MS);
-  // A failure of the welcome message must not stop the server.
+  // An error in the welcome message must not stop the server.
   const welcome = !speaksForAll
     ? undefined
     : demonstration
@@ -240,7 +246,7 @@ async function serve(
   await stopped;
 }
 
-/** Counts the rows of the cell for the metrics, in one of the workers. */
+/** Counts the rows of the cell for the metrics, in only one of the workers. */
 function measureCell(
   { cell: name }: Config,
   { db, logger, metrics, worker }: { db: Database; worker: Worker | null } & Pick<Observers, 'logger' | 'metrics'>,
@@ -251,7 +257,7 @@ function measureCell(
   return count;
 }
 
-/** Ends the process if its shutdown takes longer, because it waits for something that never happens. */
+/** Ends the process if its shutdown takes longer than `seconds`, because it may wait for something that never happens. */
 async function limitShutdown({ reason }: Shutdown, seconds: number): Promise<void> {
   await reason;
   setTimeout(() => process.exit(1), seconds * 1000).unref();

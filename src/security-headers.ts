@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
-/** Sets the security headers of a web page, which may override some of them afterwards. */
+/** Sets the security headers of a web page. The page may override some of them afterwards. */
 export type SetPageHeaders = (res: ServerResponse) => void;
 
 /** Returns whether people reach Charter by HTTPS; `false` if `publicUrl` is unknown. */
@@ -11,8 +11,8 @@ export function isHttps(publicUrl: string | undefined): boolean {
 }
 
 /**
- * Returns a function that sets the security headers of everything except the API. If `publicUrl` has the scheme https, browsers
- * are told to use HTTPS only (RFC 6797).
+ * Returns a function that sets the security headers for everything except the API. If `publicUrl` begins with https, the headers
+ * tell browsers to use only HTTPS (RFC 6797).
  */
 export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeaders {
   const setHeaders = helmet({
@@ -39,8 +39,8 @@ export function pageSecurityHeaders(publicUrl: string | undefined): SetPageHeade
 }
 
 /**
- * Returns those of the security headers that an API needs, by name: X-Content-Type-Options and, with HTTPS,
- * Strict-Transport-Security. They are the same for every response, so the API computes them once.
+ * Returns the security headers that an API needs, by name: X-Content-Type-Options and, with HTTPS, Strict-Transport-Security.
+ * They are the same for every response, so the API computes them only once.
  */
 export function apiSecurityHeaders(publicUrl?: string): Readonly<Record<string, string>> {
   const page = new ServerResponse(new IncomingMessage(new Socket()));

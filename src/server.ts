@@ -10,16 +10,22 @@ import { apiSecurityHeaders } from './security-headers.ts';
 
 export const LIMITS: TimeLimits = { headersSeconds: 10, requestSeconds: 30 };
 export const STALLED_SECONDS = 60;
-/** How often the connections are checked within the time limit for headers. */
+/** How many times the connections are checked for timeouts within the time limit for headers. */
 const CHECKS_PER_LIMIT = 5;
-/** The longest time from the closing of the listener to the closing of all connections. */
+/** The maximum time between closing the listener and closing the last connection. */
 export const STOP_SECONDS = 25;
 const CLOSE_IDLE_MS = 50;
 
 export type StopOptions = {
-  /** How long new connections are accepted, because load balancers need time to notice; 0 if it is omitted. */
+  /**
+   * How long new connections are accepted after `stop` was called, because load balancers need time to notice the shutdown.
+   * Default: 0.
+   */
   readonly drainSeconds?: number;
-  /** How long idle connections are kept open after that, so that a client that uses one gets its response; 0 if it is omitted. */
+  /**
+   * How long idle connections are kept open after that, so that a client that is just sending a request gets its response.
+   * Default: 0.
+   */
   readonly idleSeconds?: number;
 };
 
@@ -39,13 +45,13 @@ export type Abortable = {
 
 export type ServeOptions = {
   /**
-   * The URL by which people reach the server. If its scheme is https, responses to unreadable requests have
-   * Strict-Transport-Security, too.
+   * The URL at which people reach the server. If it begins with https, responses to unreadable requests also have the header
+   * Strict-Transport-Security.
    */
   publicUrl?: string | undefined;
-  /** The time limits of requests; 10 seconds for headers and 30 for the whole request if they are omitted. */
+  /** The time limits for receiving a request. Default: 10 seconds for the headers, and 30 for the whole request. */
   limits?: TimeLimits | undefined;
-  /** The time after which a connection is closed if its client does not read a response; 60 if it is omitted. */
+  /** How long a client may not read a response before its connection is closed. Default: 60. */
   stalledSeconds?: number | undefined;
   onUnreadable?: (seen: UnreadableRequest) => void;
 };
@@ -53,7 +59,7 @@ export type ServeOptions = {
 export type ListenOptions = ServeOptions & {
   host: string;
   port: number;
-  /** Called when a connection could not be accepted, for example because too many files are open. */
+  /** Called if a connection cannot be accepted, for example because too many files are open. */
   onAcceptError?: (error: Error) => void;
 };
 
@@ -72,7 +78,8 @@ export async function listen(
         await delay(drainSeconds * 1000);
       }
       await stopListening(server);
-      // After `Connection: close`, clients connect again. Without a drain time, the listener must therefore be closed by then.
+      // Clients whose response has `Connection: close` connect again. So the listener must be closed first if there is no drain
+      // time.
       connections.drain();
       await finish(server, connections, idleSeconds);
     },
@@ -88,17 +95,17 @@ export async function listen(
 /** The connections that another process accepts and hands over. */
 export type HandedConnections = {
   onConnection(serve: (socket: Socket) => void): void;
-  /** Asks that process to hand over no more connections. Resolves when there will be no more. */
+  /** Tells the other process to hand over no more connections. Resolves when no more will come. */
   end(): Promise<void>;
 };
 
-/** Serves connections that another process accepts. That process decides how long it accepts connections during a shutdown. */
+/** Serves connections that another process accepts. That process decides how long connections are accepted during a shutdown. */
 export function serveHanded(
   app: RequestListener,
   { handed, ...options }: ServeOptions & { handed: HandedConnections },
 ): Pick<Listening, 'stop'> {
   const { server, connections } = createHttpServer(app, options);
-  // Starts Node's check for timeouts, which otherwise starts with the listener.
+  // The event starts Node's check for timeouts, because this server has no listener of its own.
   server.emit('listening');
   handed.onConnection((socket) => server.emit('connection', socket));
   return {
@@ -114,8 +121,8 @@ function createHttpServer(
   app: RequestListener,
   { publicUrl, limits = LIMITS, stalledSeconds = STALLED_SECONDS, onUnreadable = () => {} }: ServeOptions,
 ): { server: Server; connections: Connections } {
-  // A request without a Host header gets a response of the contract, not Node's. With optimizeEmptyRequests, a request without a
-  // body emits no 'end' event, which makes a cached response 10% cheaper.
+  // Without `requireHostHeader`, a request without a Host header gets a response of the contract instead of Node's. With
+  // `optimizeEmptyRequests`, a request without a body emits no 'end' event, which makes a cached response 10% cheaper.
   const server = createServer({
     requestTimeout: limits.requestSeconds * 1000,
     headersTimeout: limits.headersSeconds * 1000,
@@ -124,14 +131,14 @@ function createHttpServer(
     optimizeEmptyRequests: true,
     maxHeaderSize: MAX_PARSED_HEAD_BYTES,
   });
-  // By default, Node silently drops all headers above a maximum number. The limit of their total size is enough.
+  // By default, Node silently drops headers above a maximum number. The limit on the total size of the headers is sufficient.
   server.maxHeadersCount = 0;
   const securityHeaders = apiSecurityHeaders(publicUrl);
   const connections = serveConnections(server, { app, limits, stalledSeconds, securityHeaders, onUnreadable });
   return { server, connections };
 }
 
-/** Waits for the requests in progress, and closes all connections. */
+/** Waits for the requests in progress, then closes all connections. */
 async function finish(server: Server, connections: Connections, idleSeconds: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_SECONDS * 1000);
   const closeIdle = closeIdleFrom(performance.now() + idleSeconds * 1000, connections);
@@ -142,10 +149,10 @@ async function finish(server: Server, connections: Connections, idleSeconds: num
   server.close();
 }
 
-/** Closes idle connections repeatedly, because connections become idle after a response was sent. */
+/** Closes idle connections repeatedly, because connections become idle whenever a response has been sent. */
 function closeIdleFrom(startAt: number, connections: Connections): NodeJS.Timeout {
   const closeIdle = () => {
-    // Requests that have arrived meanwhile are read first.
+    // setImmediate lets Node first read the requests that have arrived in the meantime.
     if (performance.now() >= startAt) setImmediate(() => connections.closeIdle());
   };
   closeIdle();

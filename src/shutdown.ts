@@ -1,21 +1,24 @@
 export type Shutdown = {
-  /** Resolves with the reason at the first signal or request, or when the parent process ends. Later signals are ignored. */
+  /**
+   * Resolves with the reason for the shutdown: the first signal or request, or the end of the parent process. Later signals are
+   * ignored.
+   */
   readonly reason: Promise<string>;
   isRequested(): boolean;
-  /** Requests the shutdown from within the process. */
+  /** Requests the shutdown from within this process. */
   request(reason: string): void;
-  /** Says that the server has started. Until then, a request to stop is acknowledged on standard error. */
+  /** Marks the server as started. Before that, a request to stop is acknowledged on standard error. */
   markStarted(): void;
 };
 
 /**
- * Watches for signals and requests to stop. `requested` is the request of the process that started this one. If it is given,
- * signals are ignored: a signal to all processes of a terminal or service must not end this process while it still gets
- * connections.
+ * Watches for signals and requests to stop. `requested` resolves when the parent process requests a stop. If it is given, signals
+ * are ignored, because a signal to all processes of a terminal or service must not end this process while the parent still hands
+ * over connections.
  */
 export function watchForShutdown(requested?: Promise<string>): Shutdown {
   let [isRequested, isStarting] = [false, true];
-  // After SIGHUP, the terminal is gone. A failed write to it must not end the process.
+  // After SIGHUP, the terminal is gone, and a failed write to the terminal must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { promise: reason, resolve } = Promise.withResolvers<string>();
   const request = (why: string) => {
@@ -28,7 +31,7 @@ export function watchForShutdown(requested?: Promise<string>): Shutdown {
     process.on(signal, () => requested === undefined && request(signal));
   requested?.then(request);
   const onParentEnd = () => request('the parent process ended');
-  // The parent may have ended before this line. `connected` is `undefined` if this process has no IPC channel.
+  // The parent process may have ended before this line. `connected` is `undefined` if this process has no IPC channel.
   if (process.connected === false) onParentEnd();
   process.once('disconnect', onParentEnd);
   return {
