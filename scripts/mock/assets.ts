@@ -11,15 +11,15 @@ import { root } from '../tool.ts';
 /** The files that the mock serves. */
 export type Assets = {
   readonly document: Document;
-  /** The document as YAML. */
+  /** Returns the document as YAML. */
   readonly yaml: () => Promise<string>;
-  /** The style of the control page. */
+  /** The style sheet of the control page. */
   readonly style: string;
   /** The icon of the control page, as a data URL. */
   readonly icon: string;
 };
 
-/** The document, as a server publishes it. */
+/** Serves the OpenAPI document at the paths at which a server publishes it. */
 export function documentRoutes({ document, yaml }: Assets): express.Router {
   const readBuilt = async (name: string) => {
     if (name === 'openapi.json') return Buffer.from(JSON.stringify(document, null, 2));
@@ -35,7 +35,7 @@ export function documentRoutes({ document, yaml }: Assets): express.Router {
   return router;
 }
 
-/** Reads the style and the icon that the control page shares with the dashboard. */
+/** Reads the style sheet and the icon that the control page shares with the dashboard. */
 export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
   const [shared, own, icon] = await Promise.all([
     readSharedStyle(root),
@@ -45,7 +45,10 @@ export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
   return { style: shared + own, icon };
 }
 
-/** Reads the files that `pack-mock.ts` puts beside the bundle, which is as deep as the sources: both find `generated`. */
+/**
+ * Reads the files that `pack-mock.ts` puts beside the bundle. The folder of the bundle is as deep as that of the sources, so the
+ * relative path to `generated` is the same in both.
+ */
 export async function readPackedAssets(): Promise<Assets> {
   const [document, page] = await Promise.all([readDocument(), readFile(new URL('page.json', import.meta.url), 'utf8')]);
   const yaml = () => readFile(new URL('../../generated/openapi.yaml', import.meta.url), 'utf8');

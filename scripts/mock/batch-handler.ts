@@ -16,24 +16,24 @@ import { type Store, TakenError } from './store.ts';
 
 type BatchDeps = {
   readonly operations: readonly Operation[];
-  /** The handler of an operation for one item. */
+  /** Returns the handler of an operation on one item. */
   readonly handlerOf: (operation: Operation) => OperationHandler;
   readonly store: Store | undefined;
 };
 
-/** Whether the operation makes many changes. The contract marks the array of the changes. */
+/** Returns whether the operation is a batch: the contract marks the array of its changes with `x-counts-as-requests`. */
 export function isBatch({ requestBody }: Operation): boolean {
   const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
   return Object.values(properties).some((property) => property['x-counts-as-requests'] === true);
 }
 
-/** Makes each change of a batch by the handler of its own operation. */
+/** Creates the handler of a batch, which passes each change to the handler of the change's own operation. */
 export function createBatchHandler(batch: Operation, deps: BatchDeps): OperationHandler {
   const { operations, handlerOf, store } = deps;
   const changing = changesOf(batch, operations);
   const handlers = new Map(changing.operations.map((each) => [each.operationId, handlerOf(each)]));
   return async (input) => {
-    // The request is valid, so it has this structure.
+    // The type is correct, because the request has been validated.
     const { atomic = false, changes } = input.body as SentBatch;
     const key = input.headers['idempotency-key']?.toString();
     const request = `${batch.operationId} ${input.sentBody()}`;
@@ -68,7 +68,10 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
 
 type Result = ReturnType<typeof resultOfSuccess> | ReturnType<typeof resultOfRefusal>;
 
-/** The refusal of a change of an atomic batch, which does not keep the items that it has created. */
+/**
+ * Returns the error for a change of an atomic batch. If the value is taken by an item that the same batch has created, the
+ * message names the change that created the item, because the item is not kept.
+ */
 function withoutCreated(error: DomainError, results: readonly Result[]): DomainError {
   if (!(error instanceof TakenError)) return error;
   const { field, value, holderId } = error;
@@ -78,7 +81,7 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
 
 const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
 
-/** The operations for one item of the list whose path the batch's begins with. */
+/** Returns the operations that a batch may contain: those of the list whose path the path of the batch begins with. */
 function changesOf(
   batch: Operation,
   all: readonly Operation[],

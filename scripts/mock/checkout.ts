@@ -1,4 +1,4 @@
-// The mock in a checkout: it serves the generated contract, and edits of its files.
+// The mock in a checkout: serves the generated contract, or serves a contract again after each edit of its files.
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, readDocument } from '../../src/contract/contract.ts';
@@ -11,11 +11,13 @@ import { type Assets, readPageStyle } from './assets.ts';
 import { type Mock, type MockOptions, openMock } from './server.ts';
 
 export type CheckoutOptions = MockOptions & {
-  /** The contract's main file, whose edits are followed. The published contract is served if it is omitted. */
+  /**
+   * The main file of the contract to serve, whose folder is watched for edits. The published contract is served if it is omitted.
+   */
   readonly mainFile?: string | undefined;
 };
 
-/** Rejects where the port is in use. */
+/** Starts the mock. Rejects if the port is in use. */
 export async function startMock({ mainFile, ...options }: CheckoutOptions = {}): Promise<Mock> {
   const mock = await openMock(await readAssets(), options);
   const { print = () => {} } = options;
@@ -41,13 +43,15 @@ async function readAssets(): Promise<Assets> {
 }
 
 type EditOptions = {
-  /** Serves the edited contract from now on. Rejects where it cannot be served. */
+  /** Replaces the contract that is served. Rejects if the new contract cannot be served. */
   readonly serve: (document: Document) => Promise<void>;
-  /** Called with a line for every problem, and one for the outcome. */
+  /** Called with one line for each problem and one line for the result. */
   readonly print: (line: string) => void;
 };
 
-/** Bundles and serves the contract after every edit in the folder of its main file; resolves to a function that ends this. */
+/**
+ * Watches the folder of the main file. Bundles and serves the contract after each edit. Resolves to a function that stops this.
+ */
 function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
   return onChange(dirname(mainFile), async () => {
     const problems = await serveEdited(mainFile, serve).catch((error) => [
@@ -60,7 +64,10 @@ function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<(
   });
 }
 
-/** Resolves to the problems of `npm run lint`, a line each; none: the contract is served as `npm run generate` would bundle it. */
+/**
+ * Checks the edited contract, and serves it if there are no problems, in the form that `npm run generate` would bundle. Resolves
+ * to the problems that `npm run lint` would report, one line for each.
+ */
 async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
   const [problems = []] = await lintDocuments([mainFile]);
   if (problems.length > 0) return problems.map(lineOf);
@@ -68,7 +75,7 @@ async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promi
     await serve(await bundleContract(mainFile));
     return [];
   } catch (error) {
-    // A file has changed since it was linted.
+    // A file was changed again after the check.
     if (error instanceof UnbundledError) return error.problems.map(lineOf);
     throw error;
   }

@@ -12,16 +12,16 @@ export type OptionsOf<Mode extends Options['mode']> = Extract<Options, { mode: M
 type Program = {
   readonly command: Command;
   startMock(options: MockOptions): Promise<Mock>;
-  /** Another sentence about the running mock; empty if there is none. */
+  /** A further sentence about the running mock, or an empty string. */
   readonly note: string;
-  /** Modes that only a checkout has. */
+  /** These modes exist only in a checkout. */
   runStockPrism?(options: OptionsOf<'stock-prism'>): Promise<void>;
   pack?(): Promise<void>;
 };
 
-/** Runs the mock's command with the parameters of this process, and sets its exit code. */
+/** Runs the mock's command with the arguments of this process, and sets the exit code. */
 export async function runMockCommand(program: Program): Promise<void> {
-  // The reader of the output may be gone.
+  // Without a listener, an error would crash the mock if the reader of the output has closed the pipe.
   process.stdout.on('error', () => {});
   try {
     await run(program);
@@ -32,7 +32,7 @@ export async function runMockCommand(program: Program): Promise<void> {
     else throw error;
     process.exitCode = 1;
   } finally {
-    // The channel to the parent would keep this process alive.
+    // The IPC channel to the parent process would keep this process alive.
     process.channel?.unref();
   }
 }
@@ -51,7 +51,7 @@ async function run(program: Program): Promise<void> {
     case 'stock-prism':
       await onFreePort(ofCheckout(program.runStockPrism, '--stock-prism')(options));
       await shutdown.reason;
-      // Prism's command gives no way to close its server.
+      // Prism's command has no function that closes its server.
       return process.exit(0);
     case 'send-events':
       return runSending(options);
@@ -115,7 +115,7 @@ async function onFreePort<T>(starting: Promise<T>): Promise<T> {
   });
 }
 
-// The other modes import their own code only.
+// Each of the following modes imports only the code that it needs.
 
 async function runProxy({ port, host, target }: OptionsOf<'proxy'>, shutdown: Shutdown): Promise<void> {
   const { startProxy } = await import('./proxy.ts');

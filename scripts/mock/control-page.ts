@@ -13,7 +13,7 @@ export type PageOptions = {
   readonly assets: Pick<Assets, 'style' | 'icon'>;
   readonly operations: readonly Operation[];
   readonly isStateful: boolean;
-  /** The mock begins with data of its user, and not with the contract's examples. */
+  /** Whether the mock begins with data from its user in place of the contract's examples. */
   readonly isSeeded: boolean;
 };
 
@@ -21,7 +21,10 @@ type Shown = { readonly overrides: readonly Override[]; readonly requests: reado
 
 const SHOWN_REQUESTS = 50;
 
-/** The page that forces responses and shows requests: without a script, and without requests to other hosts. */
+/**
+ * Returns a function that renders the page on which people force responses and see requests. The page has no script, and loads
+ * nothing from other hosts.
+ */
 export function createControlPage(options: PageOptions): (shown: Shown) => string {
   const { assets, operations, isStateful, isSeeded } = options;
   const choices = responseChoices(operations);

@@ -21,7 +21,10 @@ const DATA_BYTES = '16mb';
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Content-Type: application/json.`;
 
-/** The paths that control the mock from outside of the app that calls it. They are not part of the contract. */
+/**
+ * Routes the requests that control the mock, such as those of a test or of the control page. Their paths are not part of the
+ * contract.
+ */
 export function controlRoutes(deps: ControlRoutesDeps): express.Router {
   const { control, overrides, log } = deps;
   const renderPage = createControlPage(deps);
@@ -44,7 +47,7 @@ export function controlRoutes(deps: ControlRoutesDeps): express.Router {
   router.delete(`${PAGE}/overrides/:id`, (req, res) => {
     respond(res, 200, { cleared: overrides.clear(Number(req.params.id)) });
   });
-  // Forms cannot send DELETE.
+  // HTML forms cannot send DELETE.
   router.post(`${PAGE}/clear`, body, (req, res) => {
     const { id } = bodyOf(req);
     finish(req, res, { status: 200, body: { cleared: overrides.clear(id === undefined ? undefined : Number(id)) } });
@@ -62,7 +65,7 @@ export function controlRoutes(deps: ControlRoutesDeps): express.Router {
 
 const setPageHeaders = pageSecurityHeaders(undefined);
 
-/** Makes a 422 of what express.text throws for a body that is too large, or in an unknown encoding or charset. */
+/** Turns an error of express.text into a 422. The body is too large, or its encoding or charset is unknown. */
 const onUnreadable: ErrorRequestHandler = (error, _req, _res, next) => {
   next(error instanceof Error && 'type' in error ? invalidField('body', `cannot be read: ${error.message}.`) : error);
 };
@@ -74,20 +77,20 @@ function respond(res: Response, status: number, body: unknown): void {
   res.status(status).set('Cache-Control', 'no-store').json(body);
 }
 
-/** The page's forms lead back to the page. */
+/** Redirects to the control page if one of its forms was sent; otherwise responds with JSON. */
 function finish(req: Request, res: Response, { status, body }: { status: number; body: unknown }): void {
   if (req.is(FORM)) res.redirect(303, PAGE);
   else respond(res, status, body);
 }
 
 /**
- * JSON, or a form if the Content-Type says so. Throws a 415 for JSON that is sent as a form, and a 422 for anything else than
- * an object.
+ * Returns the fields of a JSON body or, if the Content-Type says so, of a form. Throws a 415 if JSON is sent as a form, and a 422
+ * if JSON is not an object.
  */
 function bodyOf(req: Request): Json {
   const text = typeof req.body === 'string' ? req.body : '';
   if (req.is(FORM)) {
-    // curl sends -d as a form, and so its only field would be the JSON.
+    // By default, curl -d sends its data with the Content-Type of a form.
     if (/^\s*[{[]/.test(text)) throw new HttpError('unsupported_media_type', JSON_AS_FORM);
     return Object.fromEntries(new URLSearchParams(text));
   }
@@ -97,7 +100,10 @@ function bodyOf(req: Request): Json {
   throw invalidField('body', 'must be a JSON object.');
 }
 
-/** The page's fields: `response` is its choice, such as "getKey 401 missing_key", and a body is JSON in a text. */
+/**
+ * Returns the fields of the control page's form in the form that JSON requests have. `response` is the selected option, such as
+ * "getKey 401 missing_key"; `body` is JSON text.
+ */
 function ofForm({ response, body, allowInvalid, ...others }: Json): Json {
   const [operation, status, example] = String(response ?? '').split(' ');
   const text = String(body ?? '').trim();
@@ -107,7 +113,7 @@ function ofForm({ response, body, allowInvalid, ...others }: Json): Json {
     ...others,
     operation,
     status,
-    // A body takes the place of the example.
+    // A body replaces the example.
     ...(text === '' ? { example } : { body: value }),
     ...(allowInvalid !== undefined && { allowInvalid: true }),
   };

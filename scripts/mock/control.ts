@@ -21,11 +21,14 @@ import type { RequestLog } from './request-log.ts';
 import type { ReadSeed } from './seed-data.ts';
 import type { Items, Store } from './store.ts';
 
-/** Controls the mock from outside of the app that calls it. */
+/** Controls the mock, independently of the application that calls it. */
 export type Control = {
-  /** Adds a forced response, or one for each step of a sequence. Throws a 422 for one that no operation has. */
+  /** Forces a response, or one response for each step of a sequence. Throws a 422 if no operation has the response. */
   force(value: Json): readonly Override[];
-  /** Begins again with the data of the start or with other data, without forced responses, with all requests left, and an empty log. */
+  /**
+   * Restores the initial data, or replaces it with other data. Removes all forced responses, clears the log, and resets the rate
+   * limits.
+   */
   reset(value: Json): void;
 };
 
@@ -35,10 +38,10 @@ type ControlDeps = {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
-  /** `undefined` if the mock keeps nothing. */
+  /** The store; `undefined` if the mock is not stateful. */
   readonly store: Store | undefined;
   readonly readSeed: ReadSeed;
-  /** The data of the start; `undefined` for the contract's examples. */
+  /** The initial data; `undefined` if the mock begins with the contract's examples. */
   readonly seed: Items | undefined;
 };
 
@@ -72,7 +75,7 @@ export function createControl(deps: ControlDeps): Control {
   };
 }
 
-/** The name of a list is probably meant to be within `data`. */
+/** Returns the remedy for a request that names a list outside `data`: the list probably belongs inside it. */
 function remedyOfReset(value: Json): string | undefined {
   const list = Object.entries(value).find(([, items]) => Array.isArray(items));
   return list && `Put it into data: {"data": {"${list[0].slice(0, 100)}": […]}}.`;
@@ -91,9 +94,9 @@ const FIELDS = ['operation', ...STEP_FIELDS, 'match', 'sequence'];
 type Contract = Pick<ControlDeps, 'operations' | 'ajv'>;
 type Target = Contract & {
   readonly operation: string;
-  /** The operations that get the response. */
+  /** The operations whose requests get the response. */
   readonly fitting: readonly Operation[];
-  /** The text before the names of fields in a refusal, such as "sequence.0.". */
+  /** The start of the names of fields in a refusal, such as "sequence.0.". */
   readonly prefix: string;
 };
 
@@ -178,7 +181,7 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : String(value);
 }
 
-/** Returns `null` if none is named. Throws if none of the operations has the response. */
+/** Returns the chosen status, or `null` if no status is chosen. Throws if none of the operations has the response. */
 function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
   const words: ChoiceWords = {
     code: [`${prefix}status`, 'is'],
@@ -197,7 +200,7 @@ function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
   throw refusal;
 }
 
-/** Reads any status, also one that the contract does not have. */
+/** Returns the status, even if it is not in the contract. */
 function anyStatus(code: string | undefined, prefix: string): number | null {
   if (code === undefined) return null;
   const status = Number(code);
@@ -212,7 +215,7 @@ function successOfAll(operations: readonly Operation[], prefix: string): number 
   throw invalidField(`${prefix}status`, 'is missing, because the operations have several.');
 }
 
-/** The contract does not allow a body as a response. `hint` says how to send it nevertheless. */
+/** The error for a body that the contract does not allow as a response. `hint` says how to send the body nevertheless. */
 export class ForbiddenBodyError extends DomainError {
   readonly hint = REMEDY;
 
@@ -236,7 +239,7 @@ function requireValidBody(body: unknown, { status, fitting, prefix, ajv }: Targe
   if (schema === undefined)
     throw invalidField(`${prefix}body`, `is not allowed: the ${code} of ${operation.operationId} has none. ${REMEDY}`);
   const validate = ajv.compile(closeSchema(schema));
-  // Validation fills in defaults.
+  // The body is copied, because validation adds default values.
   if (validate(structuredClone(body))) return;
   const violations = new Violations();
   const errors = (validate.errors ?? []).map((error) => ({

@@ -3,12 +3,12 @@ import type { Operation } from '../../src/contract/document.ts';
 import { APPLIED_HEADER, WARNING_HEADER } from './prefer.ts';
 import { printable } from './request-log.ts';
 
-/** Adds the CORS headers to a response; returns true if the request was a preflight and has been responded to. */
+/** Adds the CORS headers to a response. Returns true if the request was a preflight request, to which it has then responded. */
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**
- * Lets pages of any origin send any request, and read every header that the contract shows or that the mock adds. `onBrowser`
- * is called with the origin of each page of another origin that sends a request.
+ * Lets pages of every origin send any request, and read all response headers that the contract or the mock defines. Calls
+ * `onBrowser` with the origin of each page of another origin that sends a request.
  */
 export function createCors(operations: readonly Operation[], onBrowser: (origin: string) => void): Cors {
   const exposedHeaders = headersOf(operations);
@@ -26,7 +26,7 @@ export function createCors(operations: readonly Operation[], onBrowser: (origin:
   };
 }
 
-/** Fetch standard, section 3.2.2. */
+/** Returns whether the request is a preflight request (Fetch Standard, section 3.2.2). */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
@@ -37,7 +37,7 @@ function headersOf(operations: readonly Operation[]): string {
   return [...new Set([...declared, APPLIED_HEADER, WARNING_HEADER])].sort().join(', ');
 }
 
-/** Prints once that only the mock lets web pages call it. */
+/** Returns a function that prints once that web pages can call the mock but not a server. */
 export function warnOfBrowsers(print: (line: string) => void): (origin: string) => void {
   let isWarned = false;
   return (origin) => {

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
 import { inServerOrder, uuidOf } from './written-body.ts';
 
-/** The data of responses, from the contract's examples or, with a seed, generated from the schemas. */
+/** The data of responses: the contract's examples or, with a seed, data generated from the schemas. */
 export type DataSet = {
   readonly source: ResponseSource;
   readonly collections: readonly Collection[];
@@ -17,7 +17,7 @@ export type DataSet = {
 type DataSetOptions = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
-  /** The contract's examples are used if it is omitted. */
+  /** The seed of generated data. The contract's examples are used if it is omitted. */
   readonly seed: string | undefined;
 };
 
@@ -30,11 +30,11 @@ export function createDataSet({ operations, ajv, seed }: DataSetOptions): DataSe
 export type Collection = {
   /** The path of the list operation. */
   readonly path: string;
-  /** The items of the list, the same for every request: enough for several list pages of the usual size. */
+  /** The items of the list, the same for every request. There are enough items for several pages of the usual size. */
   readonly items: readonly Json[];
-  /** The items of all examples of the operations under the path, by id. */
+  /** The items in the examples of all operations under the path, by id. */
   readonly examples: ReadonlyMap<unknown, Json>;
-  /** The list is a feed, whose last page has a cursor, too. */
+  /** Whether the list is a feed, whose last page has a cursor, too. */
   readonly isFeed: boolean;
   /** The types of the events in the feed, such as "parent_program.created". */
   readonly eventTypes: readonly unknown[];
@@ -51,7 +51,9 @@ function createCollections(operations: readonly Operation[], deps: CollectionDep
   return collections.filter((collection) => collection !== undefined);
 }
 
-/** Returns `undefined` if the operation lists nothing. A list's success has `data` and `page`. */
+/**
+ * Returns the collection of a list operation, whose success has `data` and `page`. Returns `undefined` for any other operation.
+ */
 function createCollection(
   operation: Operation,
   { ajv, source, isDynamic, examples }: CollectionDeps & Pick<Collection, 'examples'>,
@@ -62,7 +64,7 @@ function createCollection(
   let items: readonly Json[] | undefined;
   return {
     path: operation.path,
-    // The items are made when they are first used, because a mock that begins with data of its own needs none.
+    // The items are created when they are first used, because a mock with its own initial data does not need them.
     get items() {
       if (items !== undefined) return items;
       const validate = ajv.compile(itemSchema);
@@ -76,18 +78,21 @@ function createCollection(
   };
 }
 
-/** A feed says on each page whether there are more items now. */
+/** Returns whether the operation lists a feed. Each page of a feed says in `has_more` whether there are more items now. */
 function isFeed(operation: Operation): boolean {
   return schemaOf(operation, successOf(operation))?.properties?.['page']?.properties?.['has_more'] !== undefined;
 }
 
-/** The collection that an operation reads or changes: of a list, of its items, of an action on an item, or none. */
+/**
+ * Returns the collection that an operation reads or changes, whether the operation is on the list, on an item, or an action on an
+ * item. Returns `undefined` if there is none.
+ */
 export function collectionOf(operation: Operation, collections: readonly Collection[]): Collection | undefined {
   const path = actionOn(operation)?.itemPath ?? operation.path;
   return collections.find((collection) => collection.path === path || isItemPath(path, collection.path));
 }
 
-/** The verb of an action and the path of the item, for such as "POST /api/parent_programs/{id}/archive". */
+/** Returns the verb of an action and the path of its item, for an operation such as "POST /api/parent_programs/{id}/archive". */
 export function actionOn({ method, path }: Operation): { itemPath: string; verb: string } | undefined {
   const [, itemPath, verb] = /^(.*\/\{[^}]+\})\/([^/{}]+)$/.exec(path) ?? [];
   return method === 'post' && itemPath !== undefined && verb !== undefined ? { itemPath, verb } : undefined;
@@ -101,7 +106,10 @@ function isItemPath(path: string, listPath: string): boolean {
   return path !== listPath && path.replace(/\/\{[^}]+\}$/, '') === listPath;
 }
 
-/** If several examples have one id, the one of the operation that reads an item counts, then the one of the list. */
+/**
+ * Returns the items in the examples, by id. If several examples have the same id, the example of the operation that reads an item
+ * wins, then the example of the list.
+ */
 function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
   const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
   const ofList = operations.filter(({ path }) => path === list.path);
@@ -125,7 +133,7 @@ function generateItems(operation: Operation, source: ResponseSource): Json[] {
   return items.slice(0, ITEMS);
 }
 
-/** The items of the list's examples, then copies of them that differ. */
+/** Returns the items in the list's examples, then modified copies of them. */
 function exampleItems(operation: Operation, examples: Collection['examples']): Json[] {
   const listed = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
   const distinct = [...new Map(listed.map((item) => [item['id'], examples.get(item['id']) ?? item])).values()];
@@ -136,7 +144,7 @@ function exampleItems(operation: Operation, examples: Collection['examples']): J
     .slice(0, ITEMS);
 }
 
-/** The fields of the schema and of all within it whose descriptions say that they are unique. */
+/** Returns the names of all fields in the schema, at any depth, whose descriptions say that their values are unique. */
 function uniqueFieldsIn(schema: unknown): Set<string> {
   const names = new Set<string>();
   JSON.stringify(schema, (name, value) => {
@@ -146,11 +154,14 @@ function uniqueFieldsIn(schema: unknown): Set<string> {
   return names;
 }
 
-/** Changes what must or should differ between items, by the names that the contract uses. */
+/**
+ * Returns a copy of the item in which values that must or should differ between items are changed. Recognizes such values by the
+ * names of fields in the contract.
+ */
 function copyOf(item: Json, { round, unique }: { round: number; unique: ReadonlySet<string> }): Json {
   if (round === 0) return item;
   const change = ([name, value]: [string, unknown]): [string, unknown] => {
-    // The item that an event is about.
+    // The item that an event contains.
     if (isObject(value) && 'id' in value) return [name, copyOf(value, { round, unique })];
     if (typeof value !== 'string') return [name, value];
     if (name === 'id') return [name, laterId(value, round)];
@@ -163,7 +174,7 @@ function copyOf(item: Json, { round, unique }: { round: number; unique: Readonly
   return Object.fromEntries(Object.entries(item).map(change));
 }
 
-/** Returns another id. For a UUID of version 7, its time is so many days later. */
+/** Returns another id. If the id is a UUID of version 7, its time is moved `days` days later. */
 function laterId(id: string, days: number): string {
   const [, time, rest = ''] = /^([0-9a-f]{8}-[0-9a-f]{4})(-7.*)$/.exec(id) ?? [];
   const other = uuidOf(`${id} ${days}`);
@@ -178,19 +189,19 @@ function itemsIn(body: unknown): Json[] {
   return Array.isArray(data) ? data.filter(isObject) : [];
 }
 
-/** The first example of each header, and a body; `undefined` if the response has none. */
+/** The first example of each header, and a body; `body` is `undefined` if the response has none. */
 export type ContractResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };
 
 type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
-  /** The name of one of the contract's examples. If it is omitted, the first one or, with a seed, generated data. */
+  /** The name of one of the contract's examples. If it is omitted, the first example is used or, with a seed, generated data. */
   readonly example?: string | undefined;
-  /** The same text gets the same generated data. */
+  /** The same text leads to the same generated data. */
   readonly seedText: string;
 };
 
-/** Finds the data of the mock's responses: the contract's examples or, with a seed, data that its schemas allow. */
+/** Finds the data of a response: one of the contract's examples or, with a seed, data that the schema allows. */
 type ResponseSource = (query: ResponseQuery) => ContractResponse;
 
 function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
@@ -210,14 +221,17 @@ function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | unde
   };
 }
 
-/** Most generated data is valid; for a difficult schema, one of the first attempts is. */
+/** Most generated values are valid. For a difficult schema, one of the first attempts is. */
 const MAX_ATTEMPTS = 20;
 const MAX_PROPERTIES = 4;
 
 const FIRST_MS = Date.UTC(2024, 0, 1);
 const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
-/** The first generated value that the schema allows, the same for the same seed; `undefined` if there was none. */
+/**
+ * Returns the first generated value that the schema allows, always the same for the same seed. Returns `undefined` if no attempt
+ * was valid.
+ */
 function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
   const narrow = narrowSchema(schema);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -232,8 +246,9 @@ function generate(schema: Schema, { seed, validate }: { seed: string; validate: 
 }
 
 /**
- * The schema for the generator. By itself, the generator writes instants without milliseconds and in any year, adds members
- * wherever a schema allows them, as those of responses do, and more of them than a high `maxProperties` allows.
+ * Returns the schema for the generator. With the unchanged schema, the generator would write timestamps without milliseconds and
+ * in any year, add members wherever a schema allows additional ones, as the schemas of responses do, and add more members than a
+ * high `maxProperties` allows.
  */
 function narrowSchema(schema: Schema): object {
   return JSON.parse(JSON.stringify(schema), (_, node) => {
@@ -245,7 +260,10 @@ function narrowSchema(schema: Schema): object {
   });
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32): the generator takes thousands for an item. */
+/**
+ * Returns a generator of numbers from 0 to 1, always the same for the same seed (mulberry32). It must be fast, because an item
+ * needs thousands of numbers.
+ */
 function randomOf(seed: string): () => number {
   let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16);
   return () => {

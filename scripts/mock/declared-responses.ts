@@ -1,12 +1,12 @@
 // The responses that the contract declares for an operation.
 import { type Example, isObject, type Operation, type Schema } from '../../src/contract/document.ts';
 
-/** `undefined` if the response has no body. */
+/** Returns the schema of the response's body, or `undefined` if the response has no body. */
 export function schemaOf({ responses }: Operation, status: number): Schema | undefined {
   return responses[status]?.content?.['application/json']?.schema;
 }
 
-/** Names and examples, in the contract's order. */
+/** Returns the names and the examples, in the contract's order. */
 export function examplesOf({ responses }: Operation, status: number): [string, Example][] {
   return Object.entries(responses[status]?.content?.['application/json']?.examples ?? {});
 }
@@ -17,7 +17,7 @@ export function statusesOf({ responses }: Operation): number[] {
     .map(Number);
 }
 
-/** The lowest 2xx status. */
+/** Returns the lowest 2xx status of the operation. */
 export function successOf(operation: Operation): number {
   const success = statusesOf(operation).find((status) => status >= 200 && status < 300);
   if (success === undefined) throw new Error(`The contract declares no success of ${operation.operationId}.`);
@@ -25,8 +25,8 @@ export function successOf(operation: Operation): number {
 }
 
 /**
- * The `message` of the first example that names what the path is about, or else of the first example. Resources share responses,
- * which have an example for each. Undefined if the operation does not have the status.
+ * Returns the `message` of the first example that names the resource of the path, or of the first example if none does. Resources
+ * share responses, which have one example for each resource. Returns `undefined` if the operation does not have the status.
  */
 export function exampleMessageOf(operation: Operation, status: number): string | undefined {
   const messages = examplesOf(operation, status).map(([, { value }]) =>
@@ -36,7 +36,7 @@ export function exampleMessageOf(operation: Operation, status: number): string |
   return messages.find((message) => message.includes(` ${noun} `)) ?? messages[0];
 }
 
-/** "parent program" for "/api/parent_programs/{id}". */
+/** Returns the name of the resource: "parent program" for "/api/parent_programs/{id}". */
 function nounOf({ path }: Operation): string {
   const [list = ''] = path.split('/{');
   return list
@@ -45,7 +45,7 @@ function nounOf({ path }: Operation): string {
     .replaceAll('_', ' ');
 }
 
-/** The first example of each header. */
+/** Returns the first example of each header. */
 export function headersOf({ responses }: Operation, status: number): Record<string, string> {
   const headers = Object.entries(responses[status]?.headers ?? {}).flatMap(([name, { examples }]) => {
     const [first] = Object.values(examples);

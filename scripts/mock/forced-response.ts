@@ -20,9 +20,11 @@ type ForcedResponseDeps = {
   readonly overrides: Overrides;
   readonly ownBodies: OwnBodies;
   readonly notes: PreferenceNotes;
-  /** Called with a request that gets a forced response, before that is sent, and with its body. */
+  /** Called with a request that gets a forced response, and with the request's body, before the response is sent. */
   readonly onForced: (request: ApiRequest, read: ReadRequest) => Promise<void>;
-  /** Generated data or the contract's examples; `undefined` for what the mock was started with. */
+  /**
+   * Returns generated data (true) or the contract's examples (false); for `undefined`, the data that the mock was started with.
+   */
   readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
   readonly rateLimits: MockRateLimits;
   readonly send: Send;
@@ -30,10 +32,10 @@ type ForcedResponseDeps = {
 };
 
 /**
- * Sends the response that an override or the `Prefer` header names, whatever else is wrong with the request, and waits
- * before it if they say so. Resolves to the request where they name none, or a success: that is left to the operation's
- * handler, after the server's own checks. Resolves to `null` if a response was sent: this one, or a 422 for one that the
- * operation does not have.
+ * Returns a function that sends the response which an override or the `Prefer` header names, even if the request is wrong, after
+ * the delay that they name. The function resolves to `null` if a response was sent: the named response, or a 422 if the operation
+ * does not have that response. It resolves to the request if no response is named or if the named response is a success. In both
+ * cases, the server's own checks and the operation's handler follow.
  */
 export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<ApiRequest | null> {
   const { router, overrides, refuse } = deps;
@@ -54,13 +56,13 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
 }
 
 type Found = {
-  /** `undefined` for a path or a method that the contract does not have. */
+  /** The operation; `undefined` if the contract does not have the path or the method. */
   readonly operation: Operation | undefined;
-  /** `undefined` if the body has not been read yet. */
+  /** The request with its body; `undefined` if the body has not been read yet. */
   readonly read: ReadRequest | undefined;
 };
 
-/** Resolves to whether the response was sent. Rejects with a 422 for a response that the operation does not have. */
+/** Resolves to whether the response was sent. Rejects with a 422 if the operation does not have the response. */
 async function force(request: ApiRequest, { operation, read }: Found, deps: ForcedResponseDeps): Promise<boolean> {
   const { overrides, ownBodies, notes, rateLimits } = deps;
   const override = operation && applyOverride(request, operation, { overrides, body: read?.body });
@@ -68,7 +70,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (prefer === undefined) return false;
   const preferences = readPreferences(prefer);
   notes.add(request.res, { preferences, response: undefined });
-  // If the connection has ended, nothing waits for the response.
+  // An unreferenced timer does not keep the process alive.
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   const isInvalid = override?.allowInvalid === true;
@@ -85,7 +87,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
 type Chosen = Found & {
   readonly operation: Operation;
   readonly response: Preference;
-  /** A body in place of the contract's. */
+  /** The body that replaces the contract's example; `undefined` if none was given. */
   readonly own: { readonly body: unknown } | undefined;
   readonly isDynamic: boolean | undefined;
 };
@@ -111,7 +113,10 @@ async function sendForced(
   send(request, rawResponseOf(status, { ...ownHeaders, ...Object.fromEntries(known) }, bytes));
 }
 
-/** An override precedes the client's preferences, and so overrides them, unless those name a response. */
+/**
+ * Applies the first override that fits the request, unless the client's preferences name a response. Puts the override before the
+ * client's preferences, because the first of two equal preferences counts.
+ */
 function applyOverride(
   { url, headers }: ApiRequest,
   operation: Operation,
@@ -132,12 +137,15 @@ function invalidResponse({ status }: Override): Preference | undefined {
   return status === null ? undefined : { status, example: undefined };
 }
 
-/** A text is sent as it is, so that a client can be tested with what is not JSON. */
+/** Returns the bytes of the body. A string is sent unchanged, so that clients can be tested with a body that is not JSON. */
 function bytesOf(body: unknown): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : encodeJson(body);
 }
 
-/** An override of all operations passes by those that do not have its response. */
+/**
+ * Returns whether the override is for the operation. An override for all operations does not apply to those that do not have its
+ * response.
+ */
 function isFor(operation: Operation, override: Override): boolean {
   if (override.operation !== ALL_OPERATIONS) return override.operation === operation.operationId;
   if (override.allowInvalid === true) return true;
@@ -149,7 +157,10 @@ function isFor(operation: Operation, override: Override): boolean {
   }
 }
 
-/** Throws a 422, with the limits of a key, for a response that the operation does not have. */
+/**
+ * Returns the response that the request names. If the operation does not have the response, throws a 422, whose headers show the
+ * limits of a key.
+ */
 function readChosenResponse(
   request: ApiRequest,
   { operation, rateLimits }: { operation: Operation; rateLimits: MockRateLimits },
@@ -162,7 +173,10 @@ function readChosenResponse(
   }
 }
 
-/** The example that names this operation's permission or this path's methods; else the first. */
+/**
+ * Returns the name of the example that mentions this operation's permission or this path's methods; otherwise the name of the
+ * first example.
+ */
 function fittingExample(request: ApiRequest, operation: Operation, status: number): string | undefined {
   const text = { 403: `${request.operation.permissions[0]}.`, 405: `${request.allow}.` }[status] ?? '';
   return examplesOf(operation, status).find(([, { value }]) => JSON.stringify(value).includes(text))?.[0];
@@ -170,7 +184,10 @@ function fittingExample(request: ApiRequest, operation: Operation, status: numbe
 
 const WITHOUT_LIMITS = { 'RateLimit-Policy': undefined, RateLimit: undefined };
 
-/** The contract has several examples of these headers; the server's own code knows which one belongs to the body. */
+/**
+ * Returns the headers that belong to the body, from the server's own code, because the contract has several examples of these
+ * headers.
+ */
 function serverHeaders(
   { allow }: ApiRequest,
   status: number,
@@ -190,14 +207,16 @@ function serverHeaders(
       return { Allow: allow };
     case 500:
     case 503:
-      // The server sends no limits if it could not look up the key.
+      // A server sends no rate limit headers if it could not look up the key.
       return WITHOUT_LIMITS;
     default:
       return {};
   }
 }
 
-/** A 429 for requests without a valid key shows no limits of a key. */
+/**
+ * Returns the rate limit headers of a 429. A 429 for requests without a valid key has none, because there is no key with limits.
+ */
 function limitHeaders(message: string): Readonly<Record<string, string | undefined>> {
   if (message.startsWith('Too many')) return WITHOUT_LIMITS;
   return { RateLimit: `"${message.startsWith('All') ? 'organization' : 'key'}";r=0;t=1` };

@@ -12,22 +12,22 @@ import { parseInstant } from '../../src/domain/resources/instant.ts';
 import type { Collection } from './data-set.ts';
 
 type Query = Readonly<Record<string, unknown>>;
-/** `path` has its parameters filled in. */
+/** The path, with its parameters filled in, and the query of a request for a list. */
 type Called = { readonly path: string; readonly query: Query };
 
-/** Signs the mock's cursors; a server refuses them. */
+/** The key with which the mock signs its cursors. A server refuses these cursors. */
 const CURSOR_KEY = 'The mock of Charter signs cursors';
 
 /**
- * One page of the items, filtered and sorted as the query says, by the names that the contract uses. Items without a sort order
- * are sorted by id.
+ * Returns one page of the items, filtered and sorted by the query. Recognizes filters and sort orders by the names that the
+ * contract uses. Without a sort order, items are sorted by id.
  */
 export function pageOf(
   items: readonly Json[],
   { path, query }: Called,
   { isFeed, eventTypes }: Pick<Collection, 'isFeed' | 'eventTypes'>,
 ): { body: Json; headers: Record<string, string> } {
-  // The cursor of a feed tells where to go on, whatever `since` the first page began with.
+  // In a feed, the cursor says where to continue, so `since`, with which the first page began, no longer matters.
   const { since, ...others } = query;
   const followed = isFeed ? others : query;
   const { limit = items.length, cursor, ...filters } = followed;
@@ -55,7 +55,7 @@ export function pageOf(
   return { body: { data, page }, headers: hasMore ? linkTo({ path, query: followed }, nextCursor) : {} };
 }
 
-/** The Link header to the next page; none where `nextCursor` is null. */
+/** Returns the Link header to the next page, or no header if `nextCursor` is not a string. */
 export function linkTo({ path, query }: Called, nextCursor: unknown): Record<string, string> {
   return typeof nextCursor === 'string' ? { Link: `<${nextPageUrlOf(path, query, nextCursor)}>; rel="next"` } : {};
 }
@@ -68,7 +68,10 @@ function orderOf(sort: unknown): Order {
   return { field, compare: (a, b) => sign * (compareTexts(a[field], b[field]) || compareTexts(a['id'], b['id'])) };
 }
 
-/** The values that determine the order, so that a page can start where an item was that has since been deleted. */
+/**
+ * Returns the values that determine the position of an item. With them, a page can begin after an item that has been deleted
+ * meanwhile.
+ */
 function positionOf(item: Json, { field }: Order): Buffer {
   return Buffer.from(`${item['id']} ${item[field] ?? ''}`);
 }
@@ -88,19 +91,22 @@ function matches(item: Json, query: Query): boolean {
   });
 }
 
-/** Compares by Unicode code point, as the server does. The bytes of UTF-8 have the same order. */
+/** Compares texts by Unicode code point, as the server does. The bytes of UTF-8 have the same order. */
 function compareTexts(a: unknown, b: unknown): number {
   if (a === b || a === undefined || b === undefined) return 0;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
-/** Letters whose folding is not the lower case of their upper case: Cherokee is folded to capitals. */
+/**
+ * Letters for which the lower case of the upper case is not the folded form: case folding maps Cherokee letters to upper case.
+ */
 const CHEROKEE = /[\u13a0-\u13ff\uab70-\uabbf]/;
 const DOTLESS_I = 'ı';
 
 /**
- * The form in which searches compare texts, without differences of letter case and of normal forms: NFC(toCasefold(NFD(text))),
- * with the full default case folding of Unicode. The server has it in SQL ("search_form" in prisma/migrations).
+ * Returns the form in which searches compare texts, independent of letter case and normalization form:
+ * NFC(toCasefold(NFD(text))), with the full default case folding of Unicode. The server does the same in SQL ("search_form" in
+ * prisma/migrations).
  */
 export function searchFormOf(text: string): string {
   return Array.from(text.normalize('NFD'), foldingOf).join('').normalize('NFC');
@@ -109,6 +115,6 @@ export function searchFormOf(text: string): string {
 function foldingOf(character: string): string {
   if (character === DOTLESS_I) return character;
   if (CHEROKEE.test(character)) return character.toUpperCase();
-  // Lower case first, because the capital sharp s is its own upper case.
+  // Lower case comes first, because the capital sharp s has no other upper case than itself.
   return character.toLowerCase().toUpperCase().toLowerCase();
 }

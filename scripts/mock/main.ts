@@ -1,12 +1,13 @@
-// Responds in place of a server, for people who build against the API; with --proxy, checks a real server;
-// with --stock-prism, starts Prism itself; with --send-events, sends events to a receiver; with --pack, packs itself.
+// The command `npm run mock`: responds in place of a server, for people who develop against the API. With --proxy, it checks a
+// real server; with --stock-prism, it starts Prism; with --send-events, it sends events to a receiver; with --pack, it builds the
+// package charter-mock.
 import { join } from 'node:path';
 import { listen } from '../../src/server.ts';
 import { packIntoGenerated } from '../client/build-package.ts';
 import { root } from '../tool.ts';
 import { type OptionsOf, print, runMockCommand } from './command.ts';
 
-// Each mode imports its own code only: Prism takes a second to load.
+// Each mode imports only the code that it needs, because Prism takes a second to load.
 await runMockCommand({
   command: 'npm run mock --',
   note: '  Edits    of openapi/ are served as soon as they are saved\n',
@@ -28,11 +29,11 @@ await runMockCommand({
 });
 
 /**
- * Runs the command `prism mock` of @stoplight/prism-cli in this process, on the published document. It prints its address
- * and every request, and serves until the process exits. Rejects where the port is in use.
+ * Runs the command `prism mock` of @stoplight/prism-cli in this process, with the published document. Prism prints its address
+ * and each request, and runs until the process exits. Rejects if the port is in use.
  */
 async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'stock-prism'>): Promise<void> {
-  // Prism itself would exit, with its whole help text.
+  // If the port is in use, this rejects with a clear message. Prism would print its whole help text and exit.
   await (await listen(() => {}, { host, port })).stop();
   process.argv = [
     process.execPath,
@@ -41,7 +42,7 @@ async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'
     join(root, 'generated/openapi.yaml'),
     `--host=${host}`,
     `--port=${port}`,
-    // In production, Prism would start a second process, which a signal to this one would leave behind.
+    // In production, Prism would start a second process, which would continue after a signal to this process.
     '--multiprocess=false',
     ...(isDynamic ? ['--dynamic'] : []),
     ...(dynamicSeed === undefined ? [] : [`--seed=${dynamicSeed}`]),

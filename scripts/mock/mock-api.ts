@@ -14,14 +14,17 @@ import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
 type MockApiDeps = {
   readonly operations: readonly Operation[];
   readonly handlerOf: (operation: Operation) => OperationHandler;
-  /** The environment whose keys are accepted. */
+  /** Returns the environment whose keys are accepted. */
   readonly environmentOf: (req: IncomingMessage) => Environment;
   /** Counts the request; see `ContractApiDeps.limit`. */
   readonly limit: (request: ApiRequest) => void;
   readonly send: Send;
 };
 
-/** The contract as the server serves it, with other handlers; accepts every well-formed API key. */
+/**
+ * Creates an API that implements the same contract as the server, with the mock's handlers. The API accepts every well-formed API
+ * key.
+ */
 export function createMockApi(definition: Document, deps: MockApiDeps): Promise<ContractApi> {
   const { operations, handlerOf, environmentOf, limit, send } = deps;
   return createContractApi({
@@ -30,7 +33,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     permissions: operations.flatMap(({ security }) => security.flatMap((scheme) => Object.values(scheme).flat())),
     authenticate: acceptEveryKey(environmentOf),
     limit,
-    // Each key has every permission.
+    // The key has every permission.
     permit(request) {
       request.caller = admitCaller(request.key, () => null);
     },
@@ -38,12 +41,12 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
   });
 }
 
-/** An API key for the user to copy, the same at every start. No server accepts it. */
+/** Returns an API key for the user to copy, the same at every start. No server accepts this key. */
 export function mockKey(environment: Environment): string {
   return formatKey(environment, 'Mock'.repeat(10));
 }
 
-/** The server's own check of keys, with a look-up that finds every well-formed key. */
+/** Returns the server's own check of keys, with a look-up that finds every well-formed key. */
 function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']) {
   const options = { findKey: async () => KEY, now: () => new Date(), keyUses: NO_KEY_USES };
   return async (request: ApiRequest): Promise<void> => {

@@ -13,7 +13,7 @@ import { bodyOfCreation, bodyOfUpdate, requireValid, schemaOfMember } from './wr
 
 type HandlerDeps = { readonly ajv: Ajv2020; readonly data: DataSet; readonly ownBodies: OwnBodies };
 
-/** Responds to a valid request with the operation's success, and keeps nothing. */
+/** Creates a handler that responds to a valid request with the operation's success, and stores nothing. */
 export function createHandler(operation: Operation, { ajv, data, ownBodies }: HandlerDeps): OperationHandler {
   const { source, collections } = data;
   const status = successOf(operation);
@@ -45,7 +45,7 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
       const { Link: _exampleLink, ...otherHeaders } = headers;
       return respond(path, { headers: { ...otherHeaders, ...page.headers }, body: page.body });
     }
-    // An example that the request names is sent as it is, as is a body that was given to the mock.
+    // An example that the request names, or a body that was given to the mock, is sent unchanged.
     if (isChosen || !isObject(body)) return respond(path, { headers, body });
     const item = (collection && findItem(collection, id)) ?? withPathParameters(body, input, schema);
     const changed = isObject(input.body) ? bodyOfChange(item, { operation, sent: input.body, schema }) : item;
@@ -54,13 +54,13 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
   };
 }
 
-/** `null` if the example shows a last page. */
+/** Returns the next cursor in a page's body, or `null` if the body shows the last page. */
 function nextCursorOf(body: unknown): unknown {
   const page = isObject(body) && isObject(body['page']) ? body['page'] : {};
   return page['has_more'] === false ? null : page['next_cursor'];
 }
 
-/** The example with the id of the URL. */
+/** Returns the example with the parameters of the path, such as the id. */
 function withPathParameters(example: Json, { path }: HandlerInput, schema: Schema): Json {
   const members = Object.entries(path).filter(([name]) => schemaOfMember(schema, name) !== undefined);
   return { ...example, ...Object.fromEntries(members.map(([name, value]) => [name, canonicalId(value)])) };
@@ -70,7 +70,7 @@ function bodyOfChange(current: Json, write: { operation: Operation; sent: Json; 
   return write.operation.method === 'post' ? bodyOfCreation(current, write) : bodyOfUpdate(current, write);
 }
 
-/** Rendering and sending add these to every response. */
+/** Headers that the server's own code adds to every response. */
 const ADDED_HEADERS = new Set([
   'x-request-id',
   'cache-control',
@@ -80,7 +80,10 @@ const ADDED_HEADERS = new Set([
   'ratelimit',
 ]);
 
-/** `path` is the operation's with its parameters filled in; a null `body`: the response has none. */
+/**
+ * Returns the result of a handler. `path` is the operation's path with its parameters filled in. `body` is `null` if the response
+ * has no body.
+ */
 export function resultOf(path: string, status: number, { headers: given, body }: ContractResponse): HandlerResult {
   const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_HEADERS.has(name.toLowerCase())));
   if ('Location' in headers && isObject(body)) headers['Location'] = `${path}/${body['id']}`;
@@ -91,30 +94,30 @@ export function pathOf({ path }: Operation, input: HandlerInput): string {
   return path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(input.path[name] ?? ''));
 }
 
-/** The last parameter of the path; empty where there is none. */
+/** Returns the last parameter of the path, or an empty string if the path has no parameters. */
 export function idIn({ path }: HandlerInput): string {
   return canonicalId(Object.values(path).at(-1) ?? '');
 }
 
-/** A UUID may be sent in capitals; responses have it in lower case. */
+/** Returns a UUID in lower case, as responses have it. Requests may contain UUIDs in upper case. */
 function canonicalId(value: string): string {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value.toLowerCase() : value;
 }
 
-// Without --stateful, the mock keeps nothing, and yet a client must be able to use the ETag of one change for the next. So a
-// tag proves by itself that the mock made it, and for which id: its first half is a hash of the content, its second half a
-// hash of the first half and the id. Every other tag counts as stale.
+// Without --stateful, the mock stores nothing, but a client must be able to use the ETag of one change for the next change. An
+// ETag therefore proves that the mock made it and for which id: its first half is a hash of the content, and its second half is a
+// hash of the first half and the id. All other ETags are treated as stale.
 
 const HALF_CHARACTERS = 11;
 
-/** The tag of a body that the mock does not keep. */
+/** Returns the ETag of a body that the mock does not store. */
 export function statelessTagOf(body: unknown): string {
   const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, HALF_CHARACTERS);
   const id = isObject(body) && 'id' in body ? String(body['id']) : '';
   return `"${content}${proofOf(content, id)}"`;
 }
 
-/** Throws the contract's 412, where the operation has one, unless one of the tags in If-Match is current. */
+/** Throws the contract's 412 unless one of the ETags in If-Match is current. Does nothing if the operation has no 412. */
 export function requireCurrent(
   operation: Operation,
   ifMatch: string | undefined,
@@ -124,7 +127,7 @@ export function requireCurrent(
   if (message !== undefined) requireIfMatch(ifMatch, isCurrent, message);
 }
 
-/** Whether the mock made the tag for this id. */
+/** Returns whether the mock made the ETag for this id. */
 export function isTagFor(id: string, tag: string): boolean {
   const text = tag.slice(1, -1);
   return text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
@@ -134,7 +137,9 @@ function proofOf(content: string, id: string): string {
   return hash('sha256', `${content} ${id}`, 'base64url').slice(0, HALF_CHARACTERS);
 }
 
-/** Compiles the schema when it is first used: to compile all of them takes most of the start. */
+/**
+ * Returns a function that compiles the schema when it is first called. Compiling all schemas would take most of the startup time.
+ */
 export function compileLater(ajv: Ajv2020, schema: Schema | true): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => {

@@ -6,7 +6,7 @@ import type { MockLimits } from './rate-limits.ts';
 export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** How the mock was started. */
+/** The command with which the mock was started. */
 export type Command = 'npm run mock --' | 'npx charter-mock';
 
 export const helpOf = (
@@ -88,7 +88,7 @@ export type Options =
       readonly environment: Environment;
       readonly dynamicSeed: string | undefined;
       readonly isStateful: boolean;
-      /** The file with the data to begin with, if the mock is stateful. */
+      /** The file with the initial data of a stateful mock. */
       readonly seedFile: string | undefined;
       readonly limits: MockLimits | undefined;
     })
@@ -100,10 +100,12 @@ export type Options =
       readonly dynamicSeed: string | undefined;
     });
 
-/** A mistake in the command line. */
+/** The error for a mistake in the command line. */
 export class UsageError extends Error {}
 
-/** With `--dynamic` alone, the data are generated from the text of `randomSeed`. */
+/**
+ * Returns the options of the command line. With `--dynamic` but without a seed, data is generated from the text of `randomSeed`.
+ */
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
@@ -201,12 +203,12 @@ function parse(parameters: readonly string[]) {
   try {
     return parseArgs({ args: withNegativeNumbers(parameters), options: OPTIONS }).values;
   } catch (error) {
-    // The advice that follows is cut off, because it concerns arguments that begin with a hyphen.
+    // Leaves out Node's advice after the first sentence, because it concerns arguments that begin with a hyphen.
     throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
   }
 }
 
-/** Joins `--limit -1` to `--limit=-1`, because `parseArgs` would call the number an ambiguous argument. */
+/** Joins `--limit -1` to `--limit=-1`, because `parseArgs` would report `-1` as an ambiguous argument. */
 function withNegativeNumbers(parameters: readonly string[]): string[] {
   const isNegative = (place: number) =>
     /^-\d/.test(parameters[place] ?? '') && /^--(port|limit)$/.test(parameters[place - 1] ?? '');

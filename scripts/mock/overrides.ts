@@ -3,24 +3,24 @@ import { isObject } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
 import type { Match as GivenMatch } from './package/types.ts';
 
-/** Responses that are forced from outside of the app that calls the mock. */
+/** A response that is forced independently of the application that calls the mock. */
 export type Override = {
   readonly id: number;
   /** An operationId, or "*" for every operation that has the response. */
   readonly operation: string;
-  /** If it is `null`, `example` selects the response, or it is the usual one. */
+  /** The status of the response. If it is `null`, the response is the one with `example`, or the usual one. */
   readonly status: number | null;
   readonly example: string | null;
-  /** A body in place of the contract's. Present only if it was given, because `null` is a body, too. */
+  /** The body that replaces the contract's example. Present only if it was given, because `null` is also a body. */
   readonly body?: unknown;
-  /** They replace those of the response that have the same name. */
+  /** Headers that replace those of the response that have the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The status and the body are sent although the contract forbids them, whatever the request is. */
+  /** Whether the status and the body are sent for every request, even if the contract forbids them. */
   readonly allowInvalid?: boolean;
-  /** The requests of the operation that get the response. All get it if the match is omitted. */
+  /** Which requests of the operation get the response. If it is omitted, all requests do. */
   readonly match?: Match;
   readonly delay_ms: number;
-  /** How many responses are left; `null` if it lasts until it is cleared. */
+  /** The number of responses left; `null` if the override lasts until it is removed. */
   readonly left: number | null;
 };
 
@@ -29,7 +29,7 @@ export type NewOverride = Omit<Override, 'id'>;
 export const ALL_OPERATIONS = '*';
 export const MAX_OVERRIDES = 100;
 
-/** The overrides in the order in which they were added. They outlast an edit of the contract. */
+/** The overrides, in the order in which they were added. They stay when the contract is edited. */
 export class Overrides {
   #all: Override[] = [];
   #lastId = 0;
@@ -45,19 +45,22 @@ export class Overrides {
     return added;
   }
 
-  /** Removes one, or all of them. Returns how many. */
+  /** Removes the override with this id, or all overrides. Returns how many were removed. */
   clear(id?: number): number {
     const before = this.#all.length;
     this.#all = id === undefined ? [] : this.#all.filter((override) => override.id !== id);
     return before - this.#all.length;
   }
 
-  /** Whether the body decides which override an operation's request gets. */
+  /** Returns whether the mock must read the body of an operation's request to know which override applies. */
   dependOnBody(fits: (override: Override) => boolean): boolean {
     return this.#all.some((override) => override.match?.body !== undefined && fits(override));
   }
 
-  /** The first override that fits and matches, which then has one response less; `undefined` if there is none. */
+  /**
+   * Returns the first override that fits and matches, and counts one of its responses. Returns `undefined` if there is no such
+   * override.
+   */
   take(request: Matched, fits: (override: Override) => boolean): Override | undefined {
     const taken = this.#all.find((override) => fits(override) && isMatch(override.match, request));
     if (taken === undefined || taken.left === null) return taken;
@@ -67,7 +70,7 @@ export class Overrides {
   }
 }
 
-/** The override as a `Prefer` header: `code=503, delay=500`. */
+/** Returns the override as a `Prefer` header, such as `code=503, delay=500`. */
 export function preferHeaderOf({ status, example, delay_ms: delay }: Override): string {
   const preferences = { code: status, example, delay: delay === 0 ? null : delay };
   return Object.entries(preferences)
@@ -75,13 +78,13 @@ export function preferHeaderOf({ status, example, delay_ms: delay }: Override): 
     .join(', ');
 }
 
-/** A match as it has been read, with the values as text. */
+/** A match after it has been read, with the values of the query as strings. */
 export type Match = Omit<GivenMatch, 'query'> & { readonly query?: Readonly<Record<string, string>> };
 
 type Matched = {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed JSON. */
+  /** The parsed JSON of the body. */
   readonly body: unknown;
 };
 
@@ -98,7 +101,7 @@ function isMatch(match: Match = {}, { url, headers, body }: Matched): boolean {
 
 const FIELDS = ['path', 'query', 'header', 'body'];
 
-/** Throws a 422 for anything else than a match. */
+/** Returns the match. Throws a 422 if the value is not a valid match. */
 export function readMatch(value: unknown): Match {
   if (!isObject(value)) throw invalidField('match', 'must be an object.');
   const unknown = Object.keys(value).find((name) => !FIELDS.includes(name));
@@ -127,7 +130,10 @@ export function valuesOf(value: unknown, field: string): Record<string, string> 
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)]));
 }
 
-/** This is no regular expression, because many stars would make one slow. */
+/**
+ * Returns whether the text matches the pattern. Does not use a regular expression, because a pattern with many stars would make
+ * it slow.
+ */
 function isOfPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -157,7 +163,10 @@ function contains(value: unknown, expected: unknown): boolean {
   return value === expected;
 }
 
-/** Bodies of successes that were given to the mock, by the headers of the request that gets them: all that a handler sees of it. */
+/**
+ * The bodies that were given to the mock for successes, by the headers object of the request, because a handler gets only that
+ * part of the request.
+ */
 export class OwnBodies {
   readonly #bodies = new WeakMap<IncomingHttpHeaders, { readonly body: unknown }>();
 
@@ -165,7 +174,7 @@ export class OwnBodies {
     this.#bodies.set(headers, { body });
   }
 
-  /** `undefined` if the request gets the usual body. */
+  /** Returns the body for the request, or `undefined` if the request gets the usual body. */
   find(headers: IncomingHttpHeaders): { readonly body: unknown } | undefined {
     return this.#bodies.get(headers);
   }

@@ -5,17 +5,20 @@ import type { Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
 import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
 
-/** The response that a `Prefer` header (RFC 7240) names; `example` undefined: the one that fits best. */
+/**
+ * The response that a `Prefer` header (RFC 7240) names. If `example` is `undefined`, the mock chooses the example that fits best.
+ */
 export type Preference = { readonly status: number; readonly example: string | undefined };
 
-/** The contract's maximum of messages for one field. */
+/** The maximum number of messages for one field in the contract. */
 const MAX_MESSAGES = 10;
-/** The characters of the client's own text in a message. */
+/** The most characters of the client's own text that a message quotes. */
 const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Reads a header such as `Prefer: code=422, example=limit`; `undefined` if it names no response. An example alone means the
- * success that has it, else the first status that has it. Throws a 422 that lists what the operation has.
+ * Returns the response that a header such as `Prefer: code=422, example=limit` names, or `undefined` if it names none. If only an
+ * example is named, the success is chosen if it has that example, otherwise the first status that has it. Throws a 422 with the
+ * operation's statuses or examples if the operation does not have the response.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
   return responseOf(readPreferences(header), operation);
@@ -23,9 +26,9 @@ export function preferenceOf(header: string | string[] | undefined, operation: O
 
 export type Choice = Pick<Preferences, 'code' | 'example'>;
 
-/** How a refusal begins: with the field that names the status or the example, and the words before its value. */
+/** How a refusal begins: with the field that names the status or the example, and the words before the value of that field. */
 export type ChoiceWords = Readonly<Record<keyof Choice, readonly [field: string, words: string]>> & {
-  /** Lists the examples in one message, which may be longer than the contract allows. */
+  /** Whether all examples are listed in one message, which may be longer than the contract allows. */
   readonly isOneMessage: boolean;
 };
 
@@ -35,7 +38,9 @@ const OF_HEADER: ChoiceWords = {
   isOneMessage: false,
 };
 
-/** `code` and `example` as a `Prefer` header names them. Throws a 422 for a response that the operation does not have. */
+/**
+ * Returns the response that `code` and `example` name, as in a `Prefer` header. Throws a 422 if the operation does not have it.
+ */
 export function responseOf(
   choice: Choice,
   operation: Operation,
@@ -80,7 +85,7 @@ function unknownExampleError(
   return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 
-/** Joins neighbours until at most `maxLines` are left. */
+/** Joins neighboring texts so that at most `maxLines` are left. */
 function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
   const size = Math.ceil(texts.length / maxLines);
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
@@ -88,24 +93,24 @@ function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
   );
 }
 
-/** The header Prefer (RFC 7240), such as `Prefer: code=503, delay=2000`. */
+/** The preferences in a Prefer header (RFC 7240), such as `Prefer: code=503, delay=2000`. */
 type Preferences = {
-  /** A preference is `undefined` if it was not sent. They are checked against the operation elsewhere. */
+  /** The status; `undefined` if it was not sent. `responseOf` checks `code` and `example` against the operation. */
   readonly code: string | undefined;
   readonly example: string | undefined;
-  /** Generated data rather than the contract's examples; `undefined` for what the mock was started with. */
+  /** Whether data is generated; `undefined` if the client has no preference, so that the mock decides. */
   readonly dynamic: boolean | undefined;
   readonly delayMs: number;
-  /** The preferences that the mock applies, as Preference-Applied lists them, but for `code` and `example`. */
+  /** The preferences that the mock applies, as in the Preference-Applied header, except `code` and `example`. */
   readonly applied: readonly string[];
-  /** A sentence for each preference that it does not apply. They quote names, and no other text of the client. */
+  /** One sentence for each preference that the mock does not apply. A sentence quotes only the name of the preference. */
   readonly warnings: readonly string[];
 };
 
 export const MAX_DELAY_MS = 30_000;
 const KNOWN_PREFERENCES = 'code, example, dynamic, delay and wait';
 
-/** They go into a header. */
+/** The maximum number of warnings, because they are sent in a header. */
 const MAX_WARNINGS = 10;
 
 type Reading = {
@@ -134,7 +139,10 @@ export function readPreferences(header: string | string[] | undefined): Preferen
   return { code, example, dynamic, delayMs, applied, warnings: [...new Set(warnings)].slice(0, MAX_WARNINGS) };
 }
 
-/** The first of two equal preferences counts, and names are case-insensitive (RFC 7240 section 2). */
+/**
+ * Returns the preferences by name. Names are not case-sensitive, and the first of two equal preferences counts (RFC 7240, section
+ * 2).
+ */
 function split(header: string): { values: Map<string, string>; warnings: string[] } {
   const values = new Map<string, string>();
   const warnings: string[] = [];
@@ -148,7 +156,7 @@ function split(header: string): { values: Map<string, string>; warnings: string[
   return { values, warnings };
 }
 
-/** Returns a sentence about a preference that cannot be applied. */
+/** Reads one preference into `reading`. Returns a sentence if the preference cannot be applied. */
 function read(name: string, value: string, reading: Reading): string | undefined {
   switch (name) {
     case 'code':
@@ -164,7 +172,7 @@ function read(name: string, value: string, reading: Reading): string | undefined
       if (reading.delayMs !== undefined) return undefined;
       return `Prefer: delay is a number of milliseconds up to ${MAX_DELAY_MS}, or of seconds, such as 2s.`;
     case 'wait':
-      // RFC 7240 section 4.3: the seconds that the client is willing to wait.
+      // The number of seconds that the client is willing to wait (RFC 7240, section 4.3).
       if (!/^\d{1,6}$/.test(value)) return 'Prefer: wait is a number of seconds.';
       reading.waitMs = Number(value) * 1000;
       return undefined;
@@ -179,11 +187,11 @@ function millisecondsOf(value: string): number | undefined {
   return milliseconds <= MAX_DELAY_MS ? Math.round(milliseconds) : undefined;
 }
 
-/** RFC 7240 section 3. */
+/** The header that lists the applied preferences (RFC 7240, section 3). */
 export const APPLIED_HEADER = 'Preference-Applied';
 export const WARNING_HEADER = 'X-Mock-Warning';
 
-/** What the `Prefer` header of a request asks for; `response` is `undefined` if the operation has no such response. */
+/** The preferences of a request. `response` is the named response; `undefined` if the contract does not have the operation. */
 type Note = {
   readonly preferences: Preferences;
   readonly response: Preference | undefined;
@@ -193,11 +201,11 @@ type Note = {
 
 export type PreferenceNotes = {
   add(res: ServerResponse, note: Note): void;
-  /** Adds to each response which preferences were applied and which were not. */
+  /** Returns a `Send` that adds headers to each response: which preferences were applied and which were not. */
   sendWith(send: Send): Send;
 };
 
-/** `onWarning` is called with each sentence about a preference that was not applied. */
+/** Creates the notes. Calls `onWarning` with each sentence about a preference that was not applied. */
 export function createPreferenceNotes(onWarning: (warning: string) => void): PreferenceNotes {
   const notes = new WeakMap<ServerResponse, Note>();
   return {
@@ -228,7 +236,7 @@ type Shown = { readonly applied: readonly string[]; readonly warnings: readonly 
 function shownOf({ preferences, response }: Note, status: number): Shown {
   const { code, example, applied, warnings } = preferences;
   if (code === undefined && example === undefined) return { applied, warnings };
-  // A 304 is a success that the client has already.
+  // A 304 stands for a success that the client already has.
   if (response === undefined || (status !== response.status && !(response.status === 200 && status === 304)))
     return { applied, warnings: [...warnings, notSent(response)] };
   const chosen = [

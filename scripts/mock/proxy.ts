@@ -13,11 +13,11 @@ import { createRequestCheck, type Refusal } from './request-check.ts';
 import { printable, requestLine } from './request-log.ts';
 
 type ProxyOptions = {
-  /** The server that requests are forwarded to. */
+  /** The server to which requests are forwarded. */
   readonly target: URL;
   readonly port: number;
   readonly host: string;
-  /** Called with a line for every request and every disagreement. */
+  /** Called with one line for each request and one for each disagreement. */
   readonly print: (line: string) => void;
 };
 
@@ -25,7 +25,7 @@ export type ContractProxy = { readonly url: string; readonly tally: Tally; close
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Forwards requests to a real server, and checks every request and every response against the contract. */
+/** Starts a proxy that forwards requests to a real server, and checks every request and every response against the contract. */
 export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<ContractProxy> {
   const document = await readDocument();
   const tally = new Tally();
@@ -59,16 +59,16 @@ function createListener(deps: ListenerDeps): RequestListener {
   };
 }
 
-/** The stream of a request without a body has ended (server.ts). */
+/** Reads the body of the request. If the request has no body, its stream has already ended (see server.ts). */
 async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
   if (req.readableEnded) return Buffer.alloc(0);
-  // The length lets a body that is too large be refused before it is read.
+  // With the length, a body that is too large is refused before it is read.
   return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
     (error: unknown) => bodyProblemOf(error) ?? 'incomplete',
   );
 }
 
-/** Ends a request that is not forwarded. The server does not see it, so this is no disagreement. */
+/** Ends a request that is not forwarded. This is not a disagreement, because the server does not get the request. */
 function endUnforwarded(
   req: IncomingMessage,
   res: ServerResponse,
@@ -113,20 +113,23 @@ function fail(
   res.end(JSON.stringify({ message: `The server behind this proxy gave no response: ${reason}` }));
 }
 
-/** The proxy's own CORS headers replace the server's. */
+/** Returns whether the header is a CORS header. The proxy's own CORS headers replace those of the server. */
 function isCorsHeader(name: string): boolean {
   return /^access-control-/i.test(name);
 }
 
-/** A request with its body, and a server's response to it. */
+/** A request with its body, and the server's response to the request. */
 type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
 
 /** Refusals that never depend on the server's data. */
 const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
-/** Refusals that a server may always send: for the state or the limits of the key, or for a problem of the server itself. */
+/** Refusals that a server may send for any request, because of the state or the limits of the key, or a problem of the server. */
 const ALWAYS_ALLOWED = [401, 403, 429, 500, 503];
 
-/** Checks that a response is the contract's, and that the server refuses what the contract forbids and nothing else. */
+/**
+ * Creates a check that a response conforms to the contract, and that the server refuses exactly those requests that the contract
+ * forbids.
+ */
 async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
   const checkResponse = createConformityCheck({ ...document });
   const checkRequest = await createRequestCheck(document);
@@ -140,7 +143,10 @@ async function createExchangeCheck(document: Document): Promise<(exchange: Excha
   };
 }
 
-/** `refusal` is the contract's, null where it allows the request; `status` is the server's. */
+/**
+ * Returns the disagreement between the contract and the server; `null` if they agree. `refusal` is the contract's refusal, `null`
+ * if the contract allows the request; `status` is the status of the server's response.
+ */
 function refusalDisagreement(refusal: Refusal | null, status: number): string | null {
   if (refusal === null) {
     return INDEPENDENT_OF_DATA.includes(status)
@@ -154,7 +160,7 @@ function refusalDisagreement(refusal: Refusal | null, status: number): string | 
     : `${forbids}, but the server responds with ${status}.`;
 }
 
-/** A server's response: as it is passed back, and as it is checked against the contract. */
+/** A server's response, as the proxy passes it to the client and as the proxy checks it. */
 type ForwardedResponse = {
   readonly headers: readonly Header[];
   readonly bytes: Buffer;
@@ -164,8 +170,8 @@ type ForwardedResponse = {
 type Header = readonly [name: string, value: string];
 
 /**
- * Headers of the connection (RFC 9110 section 7.6.1), headers that are made anew, and Accept-Encoding: a compressed
- * response could not be checked.
+ * Headers that are not forwarded: those of the connection (RFC 9110, section 7.6.1), those that are set anew, and
+ * Accept-Encoding, because the proxy cannot check a compressed response.
  */
 const NOT_FORWARDED = new Set([
   'connection',
@@ -180,11 +186,14 @@ const NOT_FORWARDED = new Set([
   'content-length',
   'accept-encoding',
 ]);
-/** With other methods, Node sends an empty body in chunks, unless a length of 0 says that there is none. */
+/**
+ * The methods for which Node sends no body by default. For other methods, Node sends an empty chunked body unless Content-Length
+ * is 0.
+ */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const TIMEOUT_SECONDS = 60;
 
-/** Sends the request to the server, with its headers unchanged, repeated ones included. Rejects without a response. */
+/** Sends the request to the server with its headers unchanged, including repeated ones. Rejects if there is no response. */
 function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
   const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
@@ -228,7 +237,7 @@ function isForwardedBack(name: string): boolean {
   return name === 'content-length' || !NOT_FORWARDED.has(name);
 }
 
-/** `rawHeaders` alternates names and values. */
+/** Returns the headers as pairs. In `rawHeaders`, names and values alternate. */
 function headersOf({ rawHeaders }: IncomingMessage): Header[] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
     rawHeaders[2 * i] ?? '',
@@ -236,7 +245,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Header[] {
   ]);
 }
 
-/** Counts requests and disagreements with the contract; equal disagreements are counted together. */
+/** Counts requests and disagreements with the contract. Equal disagreements are counted together. */
 class Tally {
   readonly #counts = new Map<string, number>();
   #requests = 0;
@@ -250,7 +259,7 @@ class Tally {
     return this.#disagreements;
   }
 
-  /** `subject` is the operation and the status. */
+  /** Adds a request. `subject` is the operation and the status. */
   add(subject: string, disagreements: readonly string[]): void {
     this.#requests += 1;
     this.#disagreements += disagreements.length;
@@ -260,7 +269,7 @@ class Tally {
     }
   }
 
-  /** The totals in a line, then a line for each disagreement, the most frequent first. */
+  /** Returns a line with the totals, then one line for each disagreement, the most frequent first. */
   summary(): string[] {
     const counts = [...this.#counts].sort(([, a], [, b]) => b - a);
     return [

@@ -4,10 +4,10 @@ import { hashKey } from '../../src/domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/keys/request-limits.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';
 
-/** Requests per second; 0 for no limit. Those of a server by default. */
+/** The limits in requests per second, 0 for no limit. By default, they are those of a server. */
 export type MockLimits = Partial<Pick<RequestLimits, 'perKey' | 'perOrganization'>>;
 
-/** The tokens of one limit. It holds those of a second, and fewer than none after a batch. */
+/** The token bucket of one limit. It holds the tokens of one second. The number of tokens is negative after a large batch. */
 class Bucket {
   readonly rate: number;
   #tokens: number;
@@ -19,7 +19,7 @@ class Bucket {
     this.#at = at;
   }
 
-  /** The tokens at the time `at`, in milliseconds. */
+  /** Returns the number of tokens at the time `at`, in milliseconds. */
   tokens(at: number): number {
     this.#tokens = Math.min(this.rate, this.#tokens + ((at - this.#at) / 1000) * this.rate);
     this.#at = at;
@@ -31,10 +31,10 @@ class Bucket {
   }
 }
 
-/** A limit above the number of keys of any test suite. */
+/** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests like a server that is the only one and has had a quiet second. All keys belong to one organization. */
+/** Counts requests as a single server does that has had no requests for a second. All keys belong to one organization. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;
@@ -47,24 +47,24 @@ export class MockRateLimits {
     this.#clock = clock;
   }
 
-  /** Begins again with all requests left. */
+  /** Fills all buckets. */
   reset(): void {
     this.#keys.clear();
     this.#organization = undefined;
   }
 
-  /** Sets the fields of the response. Throws a 429 if a limit refuses the request, or the extra items of a batch. */
+  /** Sets the rate limit headers of the response. Throws a 429 if a limit refuses the request, or the extra items of a batch. */
   limit(request: ApiRequest): void {
     const admission = this.#admit(hashKey(request.headers.authorization ?? ''), request.extraItems);
     if (admission !== null) applyAdmission(request, admission);
   }
 
-  /** The fields of a forced response, which counts like any other one, and which no limit refuses. */
+  /** Returns the rate limit headers of a forced response. The response counts as a request, but no limit refuses it. */
   headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
     try {
       this.limit(request);
     } catch {
-      // The fields are set, with no request left.
+      // The headers are set, with no requests left.
     }
     const [, policy, , left] = request.rateLimitFields;
     request.rateLimitFields = [];
@@ -77,7 +77,7 @@ export class MockRateLimits {
     const [first] = buckets;
     if (first === undefined) return null;
     const limits = { ...this.#limits, isOwn: false, key: null, organization: null };
-    // A batch is admitted whole, unless an earlier one has left fewer tokens than none.
+    // A batch is admitted as a whole, unless an earlier batch has left a negative number of tokens.
     const empty = buckets.find(({ bucket }) => bucket.tokens(at) < (extraItems > 0 ? 0 : 1));
     if (empty !== undefined) {
       const { name: closest, bucket } = empty;

@@ -11,14 +11,20 @@ import { createMockApi } from './mock-api.ts';
 export type Refusal = {
   readonly status: number;
   readonly message: string;
-  /** A sentence for each problem. */
+  /** One sentence for each problem. */
   readonly problems: readonly string[];
 };
 
-/** Returns `null` if the contract allows the request, unless a refusal depends on the server's data. */
+/**
+ * Returns why the contract forbids the request, or `null` if the contract allows it. Does not check what depends on the server's
+ * data.
+ */
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
 
-/** Finds what the contract forbids in a request, with the server's own code. Accepts keys of both environments. */
+/**
+ * Creates a check of requests against the contract, which uses the server's own code. The check accepts keys of both
+ * environments.
+ */
 export async function createRequestCheck(document: Document): Promise<RequestCheck> {
   const api = await createMockApi(document, {
     operations: operationsOf({ ...document }),
@@ -39,7 +45,10 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
   };
 }
 
-/** The problems that a refusal states: each message of a 422 after its field. */
+/**
+ * Returns the problems that a refusal names: the message or, for a 422, the messages of all fields, each after the name of its
+ * field.
+ */
 export function problemsOf(error: unknown): string[] {
   const { body } = exceptionOf(error);
   const errors = Object.entries(body.errors ?? {});
@@ -48,19 +57,22 @@ export function problemsOf(error: unknown): string[] {
     : errors.flatMap(([field, messages]) => messages.map((message) => `${field} ${message}`));
 }
 
-/** The limit is above that of any operation, so that the server's own code still refuses what is too large. */
+/**
+ * The maximum size of a body, larger than that of any operation, so that the server's own code still refuses bodies that are too
+ * large.
+ */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A request whose body has been read. */
 export type ReadRequest = {
   readonly bytes: Buffer;
-  /** `undefined` if the body is not JSON. */
+  /** The parsed JSON of the body; `undefined` if the body is not JSON. */
   readonly body: unknown;
-  /** The request as if its body were still to be read. */
+  /** Returns a copy of the request whose body can be read again. */
   again(): ApiRequest;
 };
 
-/** Reads the body before the API does. A body that is too large or incomplete is read as far as it goes. */
+/** Reads the body before the API does. Returns the part that was received if the body is too large or incomplete. */
 export async function readAhead({ req, res, exchange }: ApiRequest): Promise<ReadRequest> {
   const bytes = await bytesOf(req);
   return {
@@ -70,7 +82,7 @@ export async function readAhead({ req, res, exchange }: ApiRequest): Promise<Rea
   };
 }
 
-/** The request with this body; its own stream has been read. */
+/** Returns a copy of the request with this body, because the original stream has been read. */
 function copyOf(
   { method, url, httpVersion, headers, headersDistinct, rawHeaders }: IncomingMessage,
   body: Buffer,
@@ -85,7 +97,7 @@ function copyOf(
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // The stream of a request without a body may never end (server.ts).
+  // The stream of a request without a body may never end (see server.ts).
   if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0)
     return Buffer.alloc(0);
   let size = 0;
@@ -102,7 +114,7 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** `undefined` if the text is not JSON. */
+/** Returns the parsed JSON, or `undefined` if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return parseJson(text);

@@ -6,7 +6,7 @@ import type { MockRequest } from './package/types.ts';
 
 const MAX_REQUESTS = 1000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/** JSON.stringify fails for arrays in arrays without end, which JSON.parse reads. */
+/** The maximum nesting of a logged body. JSON.parse reads deeper arrays than JSON.stringify can write. */
 const MAX_DEPTH = 100;
 
 /** The most recent requests, in the order of their responses. */
@@ -20,7 +20,7 @@ export class RequestLog {
     this.#now = now;
   }
 
-  /** The oldest one first. */
+  /** Returns the requests, oldest first. */
   get all(): readonly MockRequest[] {
     return this.#texts.map((text) => JSON.parse(text));
   }
@@ -38,7 +38,7 @@ export class RequestLog {
     };
   }
 
-  /** Returns how many requests there were. */
+  /** Removes all requests. Returns how many there were. */
   clear(): number {
     const { length } = this.#texts;
     this.#texts = [];
@@ -54,7 +54,7 @@ export class RequestLog {
       method,
       path,
       query: valuesOf(new URLSearchParams(query)),
-      // An override changes `request.headers`, so these are the headers as they were sent.
+      // An override changes `request.headers`. `headersDistinct` has the headers as they were sent.
       headers: Object.fromEntries(
         Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
       ),
@@ -96,7 +96,10 @@ export function requestLine(
   return printable(`${method} ${url} -> ${status}`);
 }
 
-/** Text from a client or a server for the terminal: without control characters and API keys, 300 characters at most. */
+/**
+ * Returns text from a client or a server in a form that is safe to print: without control characters and API keys, and at most
+ * 300 characters long.
+ */
 export function printable(text: string): string {
   const safe = text.replace(/charter_(live|test)_\w+/g, 'charter_$1_…').replace(/[\p{Cc}\p{Cf}]/gu, '?');
   return safe.length > MAX_PRINTED ? `${safe.slice(0, MAX_PRINTED)}…` : safe;

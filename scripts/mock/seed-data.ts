@@ -7,7 +7,7 @@ import { schemaOf, successOf } from './declared-responses.ts';
 import { type Items, MAX_ITEMS, UniqueField } from './store.ts';
 import { emptyValueOf, inServerOrder, uuidOf } from './written-body.ts';
 
-/** Reads the items that a mock begins with. Throws a 422 that names every mistake. */
+/** Returns the initial items of a mock. Throws a 422 that names every mistake. */
 export type ReadSeed = (seed: unknown) => Items;
 
 type SeedDeps = {
@@ -18,17 +18,20 @@ type SeedDeps = {
   readonly now: () => Date;
 };
 
-/** What the contract says about the items of a list. */
+/** What the contract defines about the items of a list. */
 type Described = {
   readonly path: string;
   readonly name: string;
   readonly schema: Schema;
-  /** The body of the request that creates an item; `undefined` if there is none. */
+  /** The schema of the request body that creates an item; `undefined` if no operation creates items. */
   readonly creation: Schema | undefined;
   readonly unique: readonly UniqueField[];
 };
 
-/** A seed holds items by the name of their list: `{ "parent_programs": [{ "name": "Nordic Scholars Exchange" }] }`. */
+/**
+ * Creates the reader of a seed, which contains items by the name of their list: `{ "parent_programs": [{ "name": "Nordic Scholars
+ * Exchange" }] }`.
+ */
 export function createSeedReader({ operations, lists, ajv, now }: SeedDeps): ReadSeed {
   const described = new Map(lists.map((path) => describe(path, operations)).map((each) => [each.name, each] as const));
   return (seed) => {
@@ -83,10 +86,10 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
       violations.add(place, 'must be an object.');
       return {};
     }
-    // The times are a millisecond apart, so that lists have the items in the order of the seed.
+    // The times are one millisecond apart, so that lists have the items in the order of the seed.
     const item = complete(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
     if (!validate(item)) add(validate);
-    // A request is refused for more than a response can show, such as blank names.
+    // The rules for a request are stricter than those for a response: for example, they forbid blank names.
     if (!validateCreation(writablePart(sent, creation))) add(validateCreation);
     add({ errors: invalidTextsIn(sent) });
     for (const field of uniqueNames) {
@@ -100,7 +103,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
   });
 }
 
-/** Adds what the server adds to an item: its id, its times, and empty values for the fields that a creation can omit. */
+/** Adds what a server adds to an item: the id, the times, and empty values for fields that a creation request may omit. */
 function complete(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});

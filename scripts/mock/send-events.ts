@@ -8,15 +8,15 @@ import { printable } from './request-log.ts';
 
 type Sending = {
   readonly receiver: URL;
-  /** The bytes of the secret that signs. */
+  /** The bytes of the secret that signs the events. */
   readonly secret: Uint8Array;
-  /** Called with a line for every event. */
+  /** Called with one line for each event. */
   readonly print: (line: string) => void;
 };
 
 /**
- * Sends every example of the contract's webhooks to the receiver, one after the other, signed as Charter signs. Resolves to
- * whether each response was a 2xx. Stops at the first event without any response.
+ * Sends every example of the contract's webhooks to the receiver, one after the other, with the signature that Charter would
+ * send. Resolves to whether each response was a 2xx. Stops at the first event that gets no response.
  */
 export async function sendEvents({ receiver, secret, print }: Sending): Promise<boolean> {
   const document = { ...(await readDocument()) };
@@ -30,7 +30,7 @@ export async function sendEvents({ receiver, secret, print }: Sending): Promise<
   return isFine;
 }
 
-/** The examples of the bodies, in the document's order. */
+/** Returns the examples of the webhooks' bodies, in the document's order. */
 function eventsIn(document: Json): Json[] {
   return webhooksOf(document).flatMap(({ requestBody }) =>
     Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => Object(value)),
@@ -79,7 +79,7 @@ function resultOf(status: number, text: string): Result {
   };
 }
 
-/** The cause of "fetch failed". */
+/** Returns the cause of the error "fetch failed". */
 function reasonOf(error: unknown): string {
   const { cause, message } = Object(error);
   return printable(String(Object(cause).message || Object(cause).code || message));

@@ -33,41 +33,44 @@ import { Store } from './store.ts';
 import { createUpsertHandler, isUpsert } from './upsert-handler.ts';
 
 export type MockOptions = {
-  /** 4010 by default; 0 takes any free port. */
+  /** The port; 4010 by default, 0 for any free port. */
   readonly port?: number;
   readonly host?: string;
   /** The environment whose keys are accepted; live by default. */
   readonly environment?: Environment;
-  /** Generates data in place of the contract's examples; the same text generates the same data. */
+  /** Generates data in place of the contract's examples. The same text generates the same data. */
   readonly dynamicSeed?: string | undefined;
-  /** Keeps what requests create, change and delete, in memory. */
+  /** Whether the mock keeps what requests create, change and delete, in memory. */
   readonly isStateful?: boolean;
-  /** The data that a stateful mock begins with: items by the name of their list. By default, the contract's examples. */
+  /** The initial data of a stateful mock: items by the name of their list. By default, the contract's examples are used. */
   readonly seed?: unknown;
-  /** Requests per second; those of a server by default. */
+  /** The limits in requests per second; by default, those of a server. */
   readonly limits?: MockLimits | undefined;
-  /** The clock of the limits: milliseconds, which never go back. */
+  /** The clock of the rate limits. Returns milliseconds, which never decrease. */
   readonly clock?: (() => number) | undefined;
-  /** The time that new and changed items get. */
+  /** Returns the time that new and changed items get. */
   readonly now?: () => Date;
-  /** Called with a line for every request, warning and fault. */
+  /** Called with one line for each request, warning and fault. */
   readonly print?: (line: string) => void;
 };
 
 export type Mock = {
   readonly url: string;
-  /** An API key that the mock accepts, as it accepts every well-formed one. */
+  /** An API key to use with the mock, which accepts every well-formed key. */
   readonly key: string;
   readonly overrides: Overrides;
   readonly log: RequestLog;
   readonly control: MockListener['control'];
-  /** Serves another document from now on. Rejects where it cannot be served. */
+  /** Replaces the document that is served. Rejects if the new document cannot be served. */
   serve(contract: Pick<Assets, 'document' | 'yaml'>): Promise<void>;
-  /** Ends at once, without waiting for any client. */
+  /** Closes the mock at once, without waiting for clients. */
   close(): Promise<void>;
 };
 
-/** Responds as the server would, from the contract's examples and without a database. Rejects where the port is in use. */
+/**
+ * Starts a mock, which responds as a server would, but with the contract's examples and without a database. Rejects if the port
+ * is in use.
+ */
 export async function openMock(assets: Assets, options: MockOptions = {}): Promise<Mock> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST, environment = 'live', isStateful = false } = options;
   const { dynamicSeed, seed, limits, clock, now = () => new Date(), print = () => {} } = options;
@@ -104,12 +107,12 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
   };
 }
 
-/** The parts of the mock that outlast an edit of the contract. */
+/** The parts of the mock that stay when the contract is edited. */
 type MockSetup = Required<Pick<MockOptions, 'environment' | 'isStateful' | 'dynamicSeed' | 'seed' | 'now'>> & {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
-  /** Called with every bug of the mock itself. */
+  /** Called with each bug of the mock itself. */
   readonly onFault: (error: unknown) => void;
   /** Called with a sentence about something that the mock does not do. */
   readonly onWarning: (warning: string) => void;
@@ -121,7 +124,7 @@ type Chosen = { readonly operation: Operation; readonly stateless: OperationHand
 
 type MockListener = { readonly listener: RequestListener; readonly control: Control };
 
-/** Rejects where the document cannot be served, or the seed is not valid. */
+/** Rejects if the document cannot be served or the seed is not valid. */
 async function createMockListener(assets: Assets, setup: MockSetup): Promise<MockListener> {
   const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
   const { document } = assets;
@@ -136,7 +139,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const ownBodies = new OwnBodies();
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
-  /** The data that the mock was not started with are made at the first request for them. */
+  /** Returns generated data or examples. Those that the mock was not started with are created at the first request for them. */
   const dataOf = (isDynamic = data.isDynamic) => {
     if (isDynamic === data.isDynamic) return data;
     otherData ??= createDataSet({ operations, ajv, seed: isDynamic ? randomUUID() : undefined });
@@ -146,13 +149,16 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const notes = createPreferenceNotes(onWarning);
   const unlogged = notes.sendWith(createSend(apiSecurityHeaders()));
   const send = log.sendWith(unlogged);
-  /** An example that the request names and a body that was given to the mock are sent as they are, and change nothing. */
+  /**
+   * Returns a handler that sends an example that the request names, or a body that was given to the mock, unchanged and without
+   * changing the store. All other requests go to `own`.
+   */
   const orChosen =
     (own: OperationHandler, { operation, stateless }: Chosen): OperationHandler =>
     async (input) => {
       const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
       if (!isExample && ownBodies.find(input.headers) === undefined) return own(input);
-      // The tags of the store are not those of the examples.
+      // The ETags of the store do not belong to the examples.
       if (store !== undefined) delete input.headers['if-match'];
       return stateless(input);
     };
@@ -211,7 +217,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     res.locals = new Exchange(randomUUID());
     next();
   });
-  // These routes come before CORS, because the server, too, lets pages of any origin read the document.
+  // These routes come before CORS, because a server also lets pages of every origin read the document.
   app.use(documentRoutes(assets));
   app.use((req, res, next) => {
     if (!allowEveryOrigin(req, res)) next();

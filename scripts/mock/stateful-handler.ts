@@ -17,11 +17,11 @@ type StatefulDeps = {
   readonly data: DataSet;
   readonly store: Store;
   readonly now: () => Date;
-  /** Responds where there is nothing to keep. */
+  /** The handler for an operation that neither reads nor changes the store. */
   readonly stateless: OperationHandler;
 };
 
-/** An operation on a collection of the store. */
+/** An operation on a collection in the store. */
 type Kept = Pick<StatefulDeps, 'store' | 'now' | 'stateless'> & {
   readonly operation: Operation;
   readonly collections: readonly Collection[];
@@ -29,13 +29,16 @@ type Kept = Pick<StatefulDeps, 'store' | 'now' | 'stateless'> & {
   /** The path of the collection's list. */
   readonly list: string;
   readonly compiled: () => ValidateFunction;
-  /** The operation's first example of its success, with the headers that the contract shows. */
+  /** Returns the first example of the operation's success, with the headers in the contract. */
   readonly example: () => ContractResponse;
 };
 
 type Action = (input: HandlerInput, kept: Kept) => Promise<HandlerResult>;
 
-/** Responds from the store, and changes it: the operations of a collection. All others are left to `stateless`. */
+/**
+ * Creates the handler of an operation that reads or changes a collection in the store. Returns `stateless` for any other
+ * operation.
+ */
 export function createStatefulHandler(operation: Operation, deps: StatefulDeps): OperationHandler {
   const { ajv, data, store, now, stateless } = deps;
   const { collections } = data;
@@ -105,8 +108,9 @@ const updateItem: Action = async (input, kept) => {
 };
 
 /**
- * An action sets the fields of its body, and those in which its example differs from the collection's example with the same id.
- * An instant of the example becomes the time of the action, unless the item has one. An example that is no item changes nothing.
+ * Applies an action to an item. Sets the fields of the request body, and the fields in which the action's example differs from
+ * the collection's example with the same id. A timestamp in the example becomes the time of the action, unless the item already
+ * has a timestamp. Changes nothing if the example is not an item.
  */
 const applyAction: Action = async (input, kept) => {
   const { operation, collection, now, example } = kept;
@@ -138,7 +142,7 @@ const OF_EVERY_CHANGE: ReadonlySet<string> = new Set(['id', 'created_at', 'updat
 
 type Replacement = { readonly current: Json; readonly changed: Json } & Pick<Change, 'kind' | 'at'>;
 
-/** Keeps the changed item, with its event. Nothing happens if nothing has changed. */
+/** Stores the changed item and its event. Does nothing if nothing has changed. */
 function replaceItem({ current, changed, kind, at }: Replacement, kept: Kept): Json {
   const { operation, store, list, compiled } = kept;
   requireValid(changed, compiled());
@@ -158,19 +162,19 @@ const deleteItem: Action = async (input, kept) => {
   return respond(input, kept, null);
 };
 
-/** The present, or a millisecond after the last change if that is later. */
+/** Returns the current time, or one millisecond after the last change if that is later. */
 function timeOfChange(current: Json, now: () => Date): Date {
   return new Date(Math.max(now().getTime(), Date.parse(String(current['updated_at'])) + 1));
 }
 
-/** Throws the contract's 404 where there is no such item. */
+/** Returns the item of the request. Throws the contract's 404 if there is no such item. */
 function getCurrent(input: HandlerInput, { operation, store, list }: Kept): Json {
   const item = store.find(list, idIn(input));
   if (item === undefined) throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');
   return item;
 }
 
-/** Responds with the headers that the contract shows for the success. */
+/** Returns the operation's success, with the headers in the contract. */
 function respond(input: HandlerInput, { operation, example }: Kept, body: Json | null): HandlerResult {
   const { headers } = example();
   return resultOf(pathOf(operation, input), successOf(operation), { headers, body });
@@ -189,7 +193,7 @@ function idempotencyKeyOf({ headers }: HandlerInput, { parameters = [] }: Operat
   return typeof key === 'string' && parameters.some(({ name }) => name === 'Idempotency-Key') ? key : undefined;
 }
 
-/** Replaces members that the item has, and adds none. */
+/** Returns the item with new values for members that it already has. Adds no members. */
 function replaceMembers(item: Json, values: Json): Json {
   return { ...item, ...Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(item, name))) };
 }

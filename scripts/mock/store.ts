@@ -7,36 +7,36 @@ import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts
 import type { Collection } from './data-set.ts';
 import { examplesOf } from './declared-responses.ts';
 
-/** What an idempotency key was used for, and the body of the response. */
+/** The request for which an idempotency key was used, and the body of the response. */
 type Creation = { readonly request: string; readonly item: Json };
 
 type StoreOptions = {
   readonly collections: readonly Pick<Collection, 'path' | 'items'>[];
   readonly now: () => Date;
-  /** Called with a sentence where the store forgets something. */
+  /** Called with a sentence when the store removes something because it is full. */
   readonly onLimit: (warning: string) => void;
 };
 
-/** Items by the path of their list. */
+/** Items, by the path of their list. */
 export type Items = ReadonlyMap<string, readonly Json[]>;
 
 export const MAX_ITEMS = 10_000;
 const MAX_IDEMPOTENCY_KEYS = 10_000;
 
-/** The data of `--stateful`, in memory. It begins with the items of the contract's examples. */
+/** The data of `--stateful`, in memory. */
 export class Store {
   readonly #options: StoreOptions;
-  /** Items by id, by the path of their list. A Map keeps the order in which they were created. */
+  /** The items by id, for each path of a list. A Map keeps the order in which items were added. */
   readonly #items = new Map<string, Map<string, Json>>();
   readonly #creations = new Map<string, Creation & { readonly at: number }>();
 
-  /** The store begins with the items of `data`, or with those of the contract's examples. */
+  /** Creates a store with the items of `data`, or with those of the contract's examples. */
   constructor(options: StoreOptions, data?: Items) {
     this.#options = options;
     this.reset(data);
   }
 
-  /** Forgets everything, and begins again with these items by the path of their list, or with the examples. */
+  /** Removes everything, and begins again with the items of `data`, or with those of the contract's examples. */
   reset(data?: Items): void {
     this.#creations.clear();
     for (const collection of this.#options.collections) {
@@ -45,7 +45,7 @@ export class Store {
     }
   }
 
-  /** Returns a function that undoes all changes of items from now on. */
+  /** Returns a function that undoes all later changes of items. */
   remember(): () => void {
     const before = [...this.#items].map(([path, items]) => [path, new Map(items)] as const);
     return () => {
@@ -76,8 +76,8 @@ export class Store {
   }
 
   /**
-   * The body of the first response to the request, or `undefined` if the server would not remember the key. Throws a 422 if the
-   * key was used for another request.
+   * Returns the body of the first response to the request. Returns `undefined` if the key was not used, or so long ago that a
+   * server would have forgotten it. Throws a 422 if the key was used for another request.
    */
   findCreation(idempotencyKey: string | undefined, request: string): Json | undefined {
     const creation = this.#creations.get(idempotencyKey ?? '');
@@ -104,7 +104,7 @@ export class Store {
 
 export type Change = {
   readonly kind: 'created' | 'updated' | 'deleted' | { readonly verb: string };
-  /** The item after the change, or before its deletion. */
+  /** The item after a change, or before a deletion. */
   readonly item: Json;
   readonly at: Date;
 };
@@ -112,8 +112,9 @@ export type Change = {
 type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
 
 /**
- * Adds the event of a change to the feed, where the contract has a type for it: "parent_program.created". The type of an action
- * begins with its verb, as "parent_program.archived" does with "archive"; without such a type, the action is an update.
+ * Adds the event of a change to the feed, if the contract has a type for it, such as "parent_program.created". The type for an
+ * action begins with the action's verb: "parent_program.archived" for "archive". If there is no such type, the action is an
+ * update.
  */
 export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {
   const noun = list.split('/').at(-1)?.replace(/s$/, '');
@@ -128,10 +129,10 @@ export function recordEvent({ store, collections }: Feed, list: string, { kind, 
     store.put(feed.path, { id: newId(), type, timestamp: at.toISOString(), data: item });
 }
 
-// Items that refer to items of other lists, by the names that the contract uses: "parent_program_id" is the id of an item of
-// "/api/parent_programs".
+// Items that refer to items of other lists. References are recognized by the names in the contract: "parent_program_id" is the id
+// of an item of "/api/parent_programs".
 
-/** Throws the server's 422 unless every field of the request that names an item has the id of one. */
+/** Throws the server's 422 if a field of the request refers to an item that does not exist. */
 export function requireReferences(item: Json, operation: Operation, { store, collections }: Feed): void {
   const { properties = {} } = operation.requestBody?.content['application/json']?.schema ?? {};
   for (const field of Object.keys(properties)) {
@@ -144,7 +145,7 @@ export function requireReferences(item: Json, operation: Operation, { store, col
   }
 }
 
-/** Deletes an item and, as the database of the server does, all items that refer to it. */
+/** Deletes an item and, as the server's database does, all items that refer to it. */
 export function removeWithReferring(feed: Feed, { list, item, at }: { list: string; item: Json; at: Date }): void {
   const { store, collections } = feed;
   store.remove(list, String(item['id']));
@@ -164,7 +165,7 @@ function referenceTo(list: Collection['path']): string {
 const QUOTED = /(\w+) ("(?:[^"\\]|\\.)*")/;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** The contract's 409 for a value that another item has. */
+/** The contract's 409 for a value that another item already has. */
 export class TakenError extends DomainError {
   readonly field: string;
   readonly value: unknown;
@@ -178,7 +179,7 @@ export class TakenError extends DomainError {
   }
 }
 
-/** A field whose values must differ, which the contract names in an example of a 409. */
+/** A field whose values must be unique. The contract names the field in an example of a 409. */
 export class UniqueField {
   readonly name: string;
   readonly #quoted: string;
@@ -199,7 +200,7 @@ export class UniqueField {
     return [...new Map(fields).values()];
   }
 
-  /** Throws a TakenError if another item has the same value. Any number of items may have null. */
+  /** Throws a TakenError if another item has the same value. Any number of items may have the value `null`. */
   requireUnique(item: Json, items: readonly Json[]): void {
     const value = item[this.name];
     if (value === null || value === undefined) return;

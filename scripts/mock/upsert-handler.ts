@@ -12,22 +12,28 @@ import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 type UpsertDeps = {
   readonly operations: readonly Operation[];
   readonly collections: readonly Collection[];
-  /** The handler of another operation. */
+  /** Returns the handler of another operation. */
   readonly handlerOf: (operation: Operation) => OperationHandler;
   readonly store: Store | undefined;
 };
 
-/** The path of the list, for an operation on the item with one of the clients' own ids. */
+/**
+ * Returns the path of the list, for an operation that finds an item by a client's own id, such as
+ * "/by_external_id/{external_id}".
+ */
 function listOf({ path }: Operation): string {
   return path.replace(/\/by_\w+\/\{[^}]+\}$/, '');
 }
 
-/** Whether the operation creates or replaces an item. */
+/** Returns whether the operation is an upsert, which creates or replaces an item. */
 export function isUpsert(operation: Operation): boolean {
   return operation.method === 'put' && listOf(operation) !== operation.path;
 }
 
-/** Creates or replaces an item by the handlers of these operations. Without a store, every item exists. */
+/**
+ * Creates the handler of an upsert from the handlers that create and update an item. Without a store, every item is treated as
+ * existing.
+ */
 export function createUpsertHandler(operation: Operation, deps: UpsertDeps): OperationHandler {
   const { operations, collections, handlerOf, store } = deps;
   const list = listOf(operation);
@@ -45,7 +51,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // The operations that are called need not have the response that the client prefers of this one.
+    // The header names a response of this operation, which the operations that are called may not have.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];
@@ -68,7 +74,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
   };
 }
 
-/** The merge patch that gives the current item this content, and no other. */
+/** Returns the merge patch that gives the current item exactly this content. */
 function patchTo(content: Json, { operation, current }: { operation: Operation; current: Json }): Json {
   const schema = schemaOf(operation, successOf(operation)) ?? {};
   const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
@@ -82,7 +88,7 @@ function patchTo(content: Json, { operation, current }: { operation: Operation; 
   return { ...content, ...Object.fromEntries(fields) };
 }
 
-/** The contract's 412 whose message has these words. */
+/** Returns the contract's 412 whose message contains these words. */
 function unmetError(operation: Operation, words: string): DomainError {
   const messages = examplesOf(operation, 412).map(([, { value }]) => String(Object(value).message));
   return new DomainError('precondition_failed', messages.find((message) => message.includes(words)) ?? words);

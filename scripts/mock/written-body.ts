@@ -5,10 +5,10 @@ import { isObject, type Json, type Operation, type Schema } from '../../src/cont
 import { parseInstant } from '../../src/domain/resources/instant.ts';
 import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 
-/** The body that a client has sent to a write, and the schema of the response. */
+/** The body that a client has sent to create or change an item, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
 
-/** The example with the fields that were sent; fields that could have been sent and were not are empty. */
+/** Returns the example with the fields that were sent. Writable fields that were not sent are empty. */
 export function bodyOfCreation(example: Json, { operation, sent, schema }: Write): Json {
   const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const empty = Object.keys(writable).flatMap((name) => {
@@ -16,11 +16,11 @@ export function bodyOfCreation(example: Json, { operation, sent, schema }: Write
     return value === undefined ? [] : [[name, value] as const];
   });
   const body = inServerOrder(mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema), schema);
-  // The same body gets the same id, so that a retry gets the same response.
+  // The same body leads to the same id, so that a retry gets the same response.
   return 'id' in body ? { ...body, id: uuidOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
 }
 
-/** Moves updated_at where the change changes something, as the contract says. */
+/** Returns the item after a change. As the contract says, `updated_at` changes only if another field has changed. */
 export function bodyOfUpdate(current: Json, { sent, schema }: Write): Json {
   const body = inServerOrder(mergePatch(current, sent, schema), schema);
   const updatedAt = current['updated_at'];
@@ -28,7 +28,7 @@ export function bodyOfUpdate(current: Json, { sent, schema }: Write): Json {
   return { ...body, updated_at: new Date(Date.parse(updatedAt) + 1000).toISOString() };
 }
 
-/** Throws a 422 for an item that its request has made invalid, although the request by itself was valid. */
+/** Throws a 422 if a change makes the item invalid, although the request itself was valid. */
 export function requireValid(item: Json, validate: ValidateFunction): void {
   if (validate(item)) return;
   const errors = validate.errors ?? [];
@@ -47,13 +47,15 @@ export function requireValid(item: Json, validate: ValidateFunction): void {
   violations.throwIfAny();
 }
 
-/** The schema of a member: its own, or the one of all other members; undefined: the schema has neither. */
+/**
+ * Returns the schema of a member: its own schema, or the schema of additional members. Returns `undefined` if there is neither.
+ */
 export function schemaOfMember({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
   if (Object.hasOwn(properties, name)) return properties[name];
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** The value of a member without content: null, {} or []; undefined: the schema allows none of them. */
+/** Returns the empty value of a member: null, {} or []. Returns `undefined` if the schema allows none of them. */
 export function emptyValueOf({ type = [] }: Schema): unknown {
   const types = [type].flat();
   if (types.includes('null')) return null;
@@ -62,11 +64,11 @@ export function emptyValueOf({ type = [] }: Schema): unknown {
 }
 
 /**
- * Applies a JSON merge patch (RFC 7396). Null empties a member where the schema has an empty value for it, and else
- * removes the member. Members that the schema does not know stay as they are.
+ * Applies a JSON merge patch (RFC 7396). `null` empties a member if the schema allows an empty value; otherwise it removes the
+ * member. Members that are not in the schema stay unchanged.
  */
 function mergePatch(current: Json, patch: Json, schema: Schema): Json {
-  // A Map, because assigning to "__proto__" of an object would lose that member.
+  // A Map, because an assignment to the member "__proto__" of an object would be lost.
   const members = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(patch)) {
     const memberSchema = schemaOfMember(schema, name);
@@ -81,11 +83,11 @@ function mergePatch(current: Json, patch: Json, schema: Schema): Json {
 function mergeMember(current: unknown, value: unknown, schema: Schema): unknown {
   if (value === null) return emptyValueOf(schema);
   if (isObject(value)) return mergePatch(isObject(current) ? current : {}, value, schema);
-  // The server returns every instant in UTC.
+  // The server returns every timestamp in UTC.
   return schema.format === 'date-time' && typeof value === 'string' ? parseInstant(value).toISOString() : value;
 }
 
-/** The value with the members of its maps, such as `metadata`, in the order in which the server returns them. */
+/** Returns the value with the members of its maps, such as `metadata`, in the order in which the server returns them. */
 export function inServerOrder<T>(value: T, schema: Schema): T {
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [
@@ -96,7 +98,7 @@ export function inServerOrder<T>(value: T, schema: Schema): T {
   return typeof schema.additionalProperties === 'object' ? inJsonbOrder(object) : object;
 }
 
-/** A UUID in the form of version 7, the same for the same text. */
+/** Returns a UUID in the format of version 7, always the same for the same text. */
 export function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,4 +1,4 @@
-// Everything that the package runs, in one file.
+// The entry point of the bundle: everything that the package runs, in one file.
 
 import { readPackedAssets } from '../assets.ts';
 import { runMockCommand } from '../command.ts';

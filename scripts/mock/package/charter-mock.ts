@@ -11,12 +11,12 @@ import type { CharterMock, StartOptions } from './types.ts';
 
 export type * from './types.ts';
 
-/** A mistake in what was given to the mock, or an address on which it cannot listen. */
+/** A mistake in the options, the data or a forced response, or an address on which the mock cannot listen. */
 export class MockError extends Error {
-  /** A sentence for each mistake, which begins with the name of the option or the field. */
+  /** One sentence for each mistake, which begins with the name of the option or the field. */
   readonly problems: readonly string[];
 
-  /** `hint`: a sentence for the end of the message, which is not a mistake. */
+  /** `hint` is a sentence for the end of the message that does not describe a mistake. */
   constructor(problems: readonly string[], hint?: string) {
     const listed = problems.length === 1 ? '' : `There are ${problems.length} mistakes:\n  `;
     super(`${listed}${problems.join('\n  ')}${hint === undefined ? '' : `\n${hint}`}`);
@@ -26,8 +26,8 @@ export class MockError extends Error {
 }
 
 /**
- * Starts a mock of the Charter API. Rejects with a `MockError` for a wrong or unknown option, for mistakes in the seed, and if the
- * port is in use.
+ * Starts a mock of the Charter API. Rejects with a `MockError` if an option is wrong or unknown, if the seed contains mistakes,
+ * or if the port is in use.
  */
 export async function startMock(options: StartOptions = {}): Promise<CharterMock> {
   const mistakes = mistakesIn(options);
@@ -65,7 +65,7 @@ type Check = readonly [isValid: (value: unknown) => boolean, words: string];
 
 const isText = (value: unknown) => typeof value === 'string';
 
-/** What the options of `startMock` must be. */
+/** The check of each option of `startMock`. */
 const CHECKS: Readonly<Record<keyof StartOptions, Check>> = {
   port: [
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
@@ -94,12 +94,14 @@ function isLimits(value: unknown): boolean {
   );
 }
 
-/** Test runners have a Date of their own, for which "instanceof" is false. */
+/**
+ * Returns whether the value is a valid Date. Does not use "instanceof", because test runners have a Date class of their own.
+ */
 function isInstant(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Date]' && !Number.isNaN(Number(value));
 }
 
-/** A sentence for each mistake in the options, as a program without types can make. */
+/** Returns one sentence for each mistake in the options. A program without types can make such mistakes. */
 function mistakesIn(options: object): string[] {
   const checks = new Map(Object.entries(CHECKS));
   return Object.entries(options).flatMap(([name, value]) => {

@@ -6,7 +6,10 @@ import ts from 'typescript';
 import { root } from '../../tool.ts';
 import { readPageStyle } from '../assets.ts';
 
-/** Writes exactly the files of the package `charter-mock` into the folder. It has no dependencies: they are in its bundle. */
+/**
+ * Writes exactly the files of the package `charter-mock` into the folder. The package has no dependencies, because its bundle
+ * contains them.
+ */
 export async function buildMockPackage(folder: string): Promise<void> {
   const code = join(folder, CODE);
   await Promise.all([mkdir(code, { recursive: true }), mkdir(join(folder, 'generated'), { recursive: true })]);
@@ -38,7 +41,7 @@ export async function buildMockPackage(folder: string): Promise<void> {
   ]);
 }
 
-/** The folder is as deep as those of `src`, because the bundled code finds `generated` from there. */
+/** The folder is as deep as those of `src`, because the bundled code finds `generated` by a relative path. */
 const CODE = 'dist/mock';
 
 async function bundle(outfile: string): Promise<void> {
@@ -48,15 +51,15 @@ async function bundle(outfile: string): Promise<void> {
     absWorkingDir: root,
     bundle: true,
     minify: true,
-    // Names that messages and "instanceof" in logs show.
+    // Keeps the names of classes, which messages and logs show.
     keepNames: true,
     platform: 'node',
     target: `node${OLDEST_NODE}`,
-    // Jest loads the package with require unless it is told otherwise, and cannot require an ES module.
+    // By default, Jest loads the package with its own require(), which cannot load an ES module.
     format: 'cjs',
-    // Optional, and not installed where only the server is.
+    // An optional dependency, which is not always installed.
     external: ['supports-color'],
-    // The ES module of the package contains a CommonJS module, which would take the exports of the bundle for its own.
+    // json-schema-faker's ES module contains a CommonJS module, which would overwrite the exports of the bundle.
     alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
     define: {
       'import.meta.url': 'MODULE_URL',
@@ -77,7 +80,7 @@ async function bundle(outfile: string): Promise<void> {
 
 const OLDEST_NODE = 20;
 
-/** Promise.withResolvers, which came with Node 22. */
+/** A replacement for Promise.withResolvers, which Node has only since version 22. */
 const WITH_RESOLVERS = `function withResolvers() {
   const all = {};
   all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
@@ -85,9 +88,9 @@ const WITH_RESOLVERS = `function withResolvers() {
 }`;
 
 /**
- * The timers that Node has when the package is loaded, because test suites replace them with fake ones, on which the mock would
- * wait forever. They hide the global ones from all code of the bundle; Express's router takes `setImmediate` at each request.
- * Jest replaces only the global ones. The clock is not among them: the times of items follow a fake `Date`.
+ * The timers of Node at the time when the package is loaded. Test suites replace the timers with fake ones, on which the mock
+ * would wait forever. These names shadow the global timers in the whole bundle, including Express, which calls `setImmediate` for
+ * each request. `Date` is not among them, so that the times of items follow a fake clock.
  */
 const REAL_TIMERS = `const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = { ...require('node:timers') };
 const timersPromises = { ...require('node:timers/promises') };
@@ -95,7 +98,7 @@ const nextTick = process.nextTick.bind(process);
 const queueMicrotask = (work) => void Promise.resolve().then(work);
 const performance = { now: globalThis.performance.now.bind(globalThis.performance) };`;
 
-/** "node:timers/promises" is mocked by some libraries, too. */
+/** Replaces the imports of timers in the bundle, because some libraries also mock "node:timers/promises". */
 const withRealTimers: Plugin = {
   name: 'with-real-timers',
   setup({ onResolve, onLoad }) {
@@ -106,7 +109,10 @@ const withRealTimers: Plugin = {
   },
 };
 
-/** None of our modules does anything when it is imported, so those that only the server uses are left out, with the database. */
+/**
+ * Marks our own modules as free of side effects, so that the bundle leaves out those that only the server uses, such as the
+ * database.
+ */
 const withoutSideEffects: Plugin = {
   name: 'without-side-effects',
   setup({ onResolve, resolve }) {
@@ -119,7 +125,9 @@ const withoutSideEffects: Plugin = {
 
 const RESOLVING = Symbol();
 
-/** The declarations of files of this folder, as one file. They import each other's types, and those of the contract. */
+/**
+ * Returns the type declarations of these files as one file. The files import only each other's types and those of the contract.
+ */
 async function declarationsOf(names: readonly string[]): Promise<string> {
   const texts = await Promise.all(
     names.map(async (fileName) => {
@@ -148,7 +156,7 @@ async function readManifest() {
   });
   return {
     name: 'charter-mock',
-    // The version of the contract inside.
+    // The version of the contract in the package.
     version: info.version,
     description: "A mock of Charter's API for test suites",
     license,

@@ -1,4 +1,4 @@
-// The types of the package charter-mock. They import the contract's types only, because the package contains only those.
+// The types of the package charter-mock. They import types only from the contract, because the package contains no other ones.
 import type { components, operations, paths } from '../../../generated/openapi.d.ts';
 
 /** The schemas of the contract, by name. */
@@ -15,99 +15,101 @@ type ListPath = { [Path in keyof paths]: [ListOf<paths[Path]>] extends [never] ?
 type LastSegment<Path extends string> = Path extends `${string}/${infer Rest}` ? LastSegment<Rest> : Path;
 
 /**
- * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. What a creation can
- * omit can be omitted here, too, as can `id`, `created_at` and `updated_at`.
+ * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. A field that a creation
+ * request may omit can be omitted here, too, as can `id`, `created_at` and `updated_at`.
  */
 export type Seed = { readonly [Path in ListPath as LastSegment<Path>]?: readonly Partial<ListOf<paths[Path]>>[] };
 
-/** Which requests of the operation get the response: those that have all of these. */
+/** Which requests of the operation get the response. A request must have all of these values. */
 export type Match = {
   /** The path without the query. A `*` stands for any characters. */
   readonly path?: string;
-  /** The values of parameters, decoded. */
+  /** The decoded values of query parameters. */
   readonly query?: Readonly<Record<string, string | number | boolean>>;
-  /** The names are not case-sensitive. */
+  /** The values of headers. The names are not case-sensitive. */
   readonly header?: Readonly<Record<string, string>>;
-  /** Members of the JSON body. Others are allowed, except within an array. */
+  /** Members of the JSON body. The body may have other members, but arrays must be equal. */
   readonly body?: unknown;
 };
 
 export type ForcedResponse = {
-  /** The status of the contract's response; that of the success by default. */
+  /** The status of the response; by default, that of the success. */
   readonly status?: number;
   /** The name of one of the contract's examples. */
   readonly example?: string;
-  /** A body of your own, in place of an example. With `allowInvalid`, a string is sent as it is. */
+  /** A body that replaces the example. With `allowInvalid`, a string is sent unchanged. */
   readonly body?: unknown;
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
   /** Sends a status and a body that the contract forbids. */
   readonly allowInvalid?: boolean;
-  /** How many requests get it; 1 by default, `null` for every request until it is cleared. */
+  /** How many requests get the response; 1 by default. `null` means every request until the response is cleared. */
   readonly times?: number | null;
-  /** Waits before the response, up to 30,000 milliseconds. */
+  /** The delay before the response in milliseconds, up to 30,000. */
   readonly delay_ms?: number;
 };
 
 export type ResponseRule = {
-  /** Every operation that has the response by default. */
+  /** The operation; by default, every operation that has the response. */
   readonly operation?: keyof operations | '*';
   readonly match?: Match;
-} & (ForcedResponse | { /** One after the other. */ readonly sequence: readonly ForcedResponse[] });
+} & (ForcedResponse | { /** The responses to consecutive requests. */ readonly sequence: readonly ForcedResponse[] });
 
-/** A request that the mock has responded to. API keys are masked. */
+/** A request to which the mock has responded. API keys are masked. */
 export type MockRequest = {
-  /** ISO 8601, in UTC. */
+  /** The time in ISO 8601 format, in UTC. */
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** A parameter that is sent more than once has several values. */
+  /** The query parameters. A parameter that is sent more than once has an array of values. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** By name in lower case. */
+  /** The headers, by name in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The JSON of the body; `null` if there was none, or none that could be read, or one of more than 100 levels. */
+  /** The parsed JSON of the body; `null` if there was no body, if it was not valid JSON, or if it had more than 100 levels. */
   readonly body: unknown;
-  /** `null` for a path or a method that the contract does not have. */
+  /** The operation; `null` if the contract does not have the path or the method. */
   readonly operation: keyof operations | null;
   /** The status of the response. */
   readonly status: number;
-  /** What was wrong with the request, one sentence each, although the response may have been forced. */
+  /** What was wrong with the request, one sentence for each mistake. A request with a forced response can have mistakes, too. */
   readonly problems: readonly string[];
 };
 
 export type StartOptions = {
-  /** 0, the default, takes any free port. */
+  /** The port; by default 0, which stands for any free port. */
   readonly port?: number;
-  /** 127.0.0.1 by default. */
+  /** The host on which the mock listens; 127.0.0.1 by default. */
   readonly host?: string;
-  /** The data to begin with. The contract's examples by default. */
+  /** The initial data; by default, the contract's examples. */
   readonly seed?: Seed;
-  /** Keeps what requests create, change and delete. True by default. */
+  /** Whether the mock keeps what requests create, change and delete; true by default. */
   readonly stateful?: boolean;
-  /** The environment whose API keys are accepted; live by default. */
+  /** The environment whose API keys are accepted; "live" by default. */
   readonly environment?: 'live' | 'test';
-  /** Generates data in place of the contract's examples: the same text generates the same data. */
+  /** Generates data in place of the contract's examples. The same text generates the same data. */
   readonly dynamicSeed?: string;
-  /** Requests per second of each key, 500 by default, and of all keys together, 1,000. 0: no limit. A batch counts its changes. */
+  /**
+   * The rate limits in requests per second: of each key, 500 by default, and of all keys together, 1,000 by default. 0 means no
+   * limit. A batch counts as many requests as it has changes.
+   */
   readonly limits?: { readonly perKey?: number; readonly perOrganization?: number };
-  /** The time that new and changed items get. */
+  /** Returns the time that new and changed items get. */
   readonly now?: () => Date;
 };
 
 export type CharterMock = {
-  /** Such as http://127.0.0.1:40123. */
+  /** The URL of the mock, such as http://127.0.0.1:40123. */
   readonly url: string;
-  /** An API key that the mock accepts, as it accepts every well-formed one. */
+  /** An API key to use with the mock, which accepts every well-formed key. */
   readonly key: string;
   /**
-   * Begins again with this data, or with that of the start; without forced responses and requests, and with all requests of
-   * the limits left. Throws a `MockError` that
-   * names every mistake in the data.
+   * Restores the initial data, or replaces it with this data. Removes forced responses and logged requests, and resets the rate
+   * limits. Throws a `MockError` that names every mistake in the data.
    */
   reset(seed?: Seed): void;
-  /** Forces the next responses. Throws a `MockError` for one that the contract does not allow. */
+  /** Forces the next responses. Throws a `MockError` if the contract does not allow the response. */
   respond(rule: ResponseRule): void;
-  /** The requests since the start or the last reset, up to 1,000. */
+  /** Returns the requests since the start or the last reset, at most 1,000. */
   requests(): readonly MockRequest[];
   close(): Promise<void>;
 };
