@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Runs the full collection that V8 makes in an idle period, after which a heap may grow by only a tenth. Then lists V8's flags. */
+/**
+ * Runs the full garbage collection that V8 makes in an idle period, after which a heap could grow only by a tenth by default.
+ * Then lists V8's flags.
+ */
 const SCRIPT = `import { setFlagsFromString } from 'node:v8';
 import { tuneGarbageCollection } from './src/heap.ts';
 tuneGarbageCollection();
@@ -14,7 +17,7 @@ test('the heap of a server may grow fourfold, even after an idle period, in whic
   const parameters = ['--expose-gc', '--input-type=module', '--eval', SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, parameters);
   expect(/Mark-Compact \(reduce\).*?\[HeapController\] factor (\S+)/s.exec(stdout)?.[1]).toBe('4.0');
-  // V8 ignores a flag that it does not know.
+  // V8 ignores flags that it does not know, so a flag could be without effect.
   const flag = /^ *--memory-reducer-favors-memory .*\n.*default: (\S+)/m.exec(stdout)?.[1];
   expect(flag).toBe('--no-memory-reducer-favors-memory');
 });

@@ -1,4 +1,4 @@
-// What one side prints, in any spelling that the format allows, the other side reads.
+// Values that one part of the code writes, in every notation that the format allows, must be read by the other part.
 
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
@@ -23,7 +23,7 @@ import { KEYRING } from './support/postgres/postgres.ts';
 
 const blanks = fc.stringMatching(/^[ \t]{0,3}$/);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-/** The text with other characters between its own, and its letters in any case. */
+/** Generates the text with other characters inserted, and with letters in upper or lower case. */
 const respelled = (text: string, between: fc.Arbitrary<string>) =>
   fc
     .array(fc.tuple(between, fc.boolean()), { minLength: text.length, maxLength: text.length })
@@ -49,7 +49,7 @@ test('a code of the authenticator is read with blanks', () => {
 });
 
 test('the cells of a CSV line are those that were written', () => {
-  // The characters with which a formula begins are left out.
+  // Excludes the characters with which a formula begins, because the export changes them.
   const cell = fc.string({ unit: fc.constantFrom(...'aé"\',;\t\r\n 0😀') });
   fc.assert(fc.property(fc.array(cell, { minLength: 1 }), (cells) => expect(parse(csvLine(cells))).toEqual([cells])));
 });
@@ -94,7 +94,7 @@ test('a cursor gives its position back, and no other text is one', () => {
   );
 });
 
-// Some bits of the last base64url character may belong to no byte, and a lenient decoder ignores them.
+// Some bits of the last base64url character may belong to no byte. A lenient decoder ignores these bits.
 test('a cursor with any other last character is none', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const cursor = sealCursor({ key: 'k', list: 'l' }, Buffer.from('x'));
@@ -177,7 +177,7 @@ test('an address has one network, however it is spelled, and is an allowed netwo
       const short = new URL(`http://[${address.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1);
       const long = address.map((group) => group.toString(16).padStart(4, '0')).join(':');
       const spelled = isUpper ? long.toUpperCase() : long;
-      // An IPv4-mapped address counts as IPv4.
+      // Excludes IPv4-mapped addresses, because they count as IPv4.
       fc.pre(!/^::(ffff:)?[^:]+:[^:]+$/.test(short));
       expect(networkOf(spelled)).toBe(networkOf(short));
       expect(networkOf(`[${short}]:443`)).toBe(networkOf(short));

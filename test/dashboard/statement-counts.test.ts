@@ -72,7 +72,7 @@ async function createOrganizationOfSize({ users, keys, events, sessions, endpoin
 }
 
 test('the number of statements per page does not grow with the number of rows', async () => {
-  // The attack: an organization grows, or creates keys, until one list page occupies the database.
+  // The attack: an organization creates so many keys that one page of a list occupies the database.
   const counted: Record<string, number> = {};
   for (const pattern of dashboard.paths.filter((path) => !/^\/(assets|welcome)|\.csv$/.test(path))) {
     const numbers = [];
@@ -83,27 +83,27 @@ test('the number of statements per page does not grow with the number of rows', 
     expect([pattern, numbers[1]]).toEqual([pattern, numbers[0]]);
     counted[pattern] = numbers[0] ?? 0;
   }
-  // One for the session and some for the page’s subject; Prisma’s transactions count as several.
+  // One statement is for the session, the others for what the page shows. A Prisma transaction counts as several statements.
   for (const [path, count] of Object.entries(counted)) expect([path, count <= 4]).toEqual([path, true]);
 });
 
 test('the filters of the audit log take one statement each, however many people and keys they match', async () => {
-  // The attack: a part of a name that fits many, with one query for each of them.
+  // The attack: filtering by a part of a name that matches many people and keys, if each match caused a query.
   const counted = (query: string) =>
     countStatements(dashboard.db, () => many.browser.get(`/organization/audit-log?${query}`));
-  // The session, the events and their number.
+  // The three are for the session, the events and the number of events.
   expect(await counted('')).toBe(3);
   expect(await counted('person=Person%2099&key=Key%2012')).toBe(3 + 2);
 });
 
 test('the export runs one statement for each thousand rows', async () => {
-  // The attack: one query for each row of the log.
+  // The attack: a download that causes one query for each row of the log.
   const count = await countStatements(dashboard.db, () => many.browser.get('/organization/audit-log.csv'));
   expect(count).toBeLessThanOrEqual(8);
 });
 
 test('HEAD of the export reads no row of the log', async () => {
-  // The attack: a request without a response body that still reads the whole log.
+  // The attack: a request without a response body that nevertheless reads the whole log.
   const count = await countStatements(dashboard.db, () => many.browser.send('HEAD', '/organization/audit-log.csv'));
   expect(count).toBe(1);
 });

@@ -8,7 +8,7 @@ function endpoint(endpointId: string, { isFailing = false } = {}) {
   return { organizationId: 'ours', endpointId, isReady: true, isFailing };
 }
 
-/** Begins as many attempts as are allowed. Returns how many these are. */
+/** Begins as many attempts as the limits allow, and returns their number. */
 function fill(limits: ConcurrencyLimits, place: ReturnType<typeof endpoint>): number {
   const [claim] = limits.divide([place]);
   const count = claim?.count ?? 0;
@@ -29,7 +29,7 @@ test('an endpoint begins with 8 attempts at a time, and gets up to 32 while all 
   expect(most).toBe(32);
 });
 
-// The attack: an endpoint that takes all its time for each response holds the places that others need.
+// The attack: an endpoint that takes very long for each response occupies the places that other endpoints need.
 test.each([
   ['slow', SLOW],
   ['failed', FAILED],
@@ -53,7 +53,7 @@ test('an endpoint whose last attempt failed gets one at a time', () => {
   expect(fill(limits, place)).toBe(1);
 });
 
-// The attack: a thousand dead endpoints.
+// The attack: a thousand endpoints that do not respond.
 test('failing endpoints leave three quarters of all places to the others', () => {
   const limits = new ConcurrencyLimits();
   for (let i = 0; i < 1000; i += 1) fill(limits, endpoint(`dead ${i}`, { isFailing: true }));

@@ -39,7 +39,7 @@ test('410 disables the endpoint, which is in the audit log; its deliveries wait 
   expect(events).toMatchObject([{ action: 'webhook.disabled', actorUserId: null, detail: { reason: 'gone' } }]);
 });
 
-// The attack: the administrator corrects the URL while the former receiver is still responding.
+// The race: an administrator corrects the URL while the former receiver is still responding.
 test('an attempt at the former URL that ends after the change leaves the endpoint as it is', async () => {
   const held = Promise.withResolvers<void>();
   const { receiver, organizationId, endpoint } = await create(
@@ -80,7 +80,7 @@ test.each([
   expect(row?.disabledReason).toBe(disabledReason);
 });
 
-// The bug: the results of the attempt were written, so nothing said any more that the endpoint had to be disabled.
+// The bug: the result of the attempt was stored before the outage, so nothing said any more that the endpoint had to be disabled.
 test('an outage between an attempt and the disabling of its endpoint delays it, and counts the attempt once', async () => {
   const { organizationId } = await create(respondsWith(500));
   await db.prisma.webhookEndpoint.updateMany({
@@ -88,7 +88,7 @@ test('an outage between an attempt and the disabling of its endpoint delays it, 
     data: { failingSince: new Date(Date.now() - 6 * DAY_MS) },
   });
   await writeEvents(db, organizationId);
-  // The trigger fails once: a sequence keeps its value when its transaction is rolled back.
+  // The trigger fails only once, because a sequence keeps its value when its transaction is rolled back.
   await db.pool.query(`
     create sequence outages;
     create function fail_once() returns trigger language plpgsql as $$

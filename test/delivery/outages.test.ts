@@ -34,7 +34,7 @@ test('two processes send each webhook once', async () => {
 test('a delivery that a killed process has claimed is taken over when its lease ends', async () => {
   const { receiver, organizationId, endpoint } = await create(FINE);
   await writeEvents(db, organizationId);
-  // After a kill, the delivery is claimed and has no result.
+  // What a killed process leaves: the delivery is claimed and has no result.
   const claimed = { attempts: 1, nextAttemptAt: new Date(Date.now() + 1500) };
   await db.prisma.webhookDelivery.updateMany({ where: { organizationId }, data: claimed });
   const [delivery] = await whileDelivering(db, () => untilDelivered(db, endpoint));
@@ -60,7 +60,7 @@ test('a stop waits for the attempt in progress, writes its result, and begins no
   ]);
 });
 
-// The attack: an endpoint that never responds keeps the process from stopping.
+// The attack: an endpoint that never responds, so that the process cannot stop.
 test('a stop abandons an attempt that takes longer than five seconds, which is repeated after the lease', async () => {
   const { receiver, organizationId, endpoint } = await create(staysSilent);
   await writeEvents(db, organizationId);
@@ -173,14 +173,14 @@ test(`one endpoint that hangs and one that responds with 500 do not delay a well
   const well = await create(FINE);
   for (const { receiver } of [hanging, broken]) await insertEndpoint(db, well.organizationId, { url: receiver.url });
   const ids = await writeEvents(db, well.organizationId, EVENTS);
-  // The first attempt at the endpoint that hangs would end much later.
+  // With this time limit, the attempts at the hanging endpoint last longer than the test.
   const sender = createSender({ targets: LOCAL, timeoutSeconds: 600 });
   await whileDelivering(
     db,
     async () => {
       await untilDelivered(db, well.endpoint);
       expect(hanging.receiver.received.length).toBeLessThanOrEqual(8);
-      // The stop would wait for the attempts that hang.
+      // A graceful stop would wait for the hanging attempts.
       sender.close();
     },
     { sender },

@@ -11,12 +11,12 @@ test('after a failure, the next attempt comes after 5 s, 5 min, 30 min, 2 h, 5 h
   expect(waits).toEqual([...seconds.map((each) => each * 1000), null, null]);
 });
 
-// The attack: everything that failed during an outage of a receiver comes back in the same second, and causes the next one.
+// The risk: everything that failed during a receiver's outage is sent again in the same second and causes the next outage.
 test('a wait is up to a tenth longer', () => {
   expect([0, 0.5, 1].map((random) => retryMsAfter(2, random))).toEqual([300_000, 315_000, 330_000]);
 });
 
-// Otherwise housekeeping would delete the delivery together with its event before its last attempt, and nobody would know.
+// Otherwise housekeeping would delete a delivery with its event before the last attempt, and nobody would know.
 test('the last attempt comes before its event expires, with every value of EVENT_RETENTION_DAYS', () => {
   const shortestDays = [1, 2, 3].find((days) => {
     try {

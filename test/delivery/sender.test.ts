@@ -28,7 +28,7 @@ function senderWith(options: Partial<SenderOptions> = {}): Sender {
   return sender;
 }
 
-/** Agents that count the connections that would be made, and make none: a broken check sends nothing either. */
+/** Returns agents that count the connections they are asked for and make none, so that nothing is sent even if a check fails. */
 function countingAgents(): Agents & { readonly connections: string[] } {
   const connections: string[] = [];
   const createConnection = ({ host = '', lookup }: TcpNetConnectOpts) => {
@@ -61,7 +61,7 @@ async function post(sender: Sender, url: string): Promise<Reply> {
 
 const FORBIDDEN = 'Charter must not connect to the address of this host.';
 
-// The attack: a URL that leads to a service behind the firewall, in every spelling that a URL parser or a resolver knows.
+// The attack: a URL that leads to a service behind the firewall, in every notation that a URL parser or a resolver knows.
 const SPELLINGS = [
   '127.0.0.1',
   '127.1',
@@ -141,7 +141,8 @@ test('of the addresses of a name, only those that are not forbidden are tried', 
   ]);
 });
 
-// The attack: DNS rebinding. 127.0.0.1 plays a public address, and 127.0.0.2 a private one with a service on the same port.
+// The attack: DNS rebinding. 127.0.0.1 stands for a public address, and 127.0.0.2 for a private one with a service on the same
+// port.
 test('a name that resolves to an allowed address first and to a forbidden one later gets no second connection', async () => {
   const inner = createServer(() => {});
   let connections = 0;
@@ -179,12 +180,12 @@ test('a redirect is not followed', async () => {
   }
 });
 
-// The attack: a body that fills the memory or the disk.
+// The attack: a response body that fills the memory or the disk.
 test('the body of a response is read to 1 KiB, and the connection is closed then', async () => {
   let isClosed = false;
   receiver.play((res) => {
     res.once('close', () => (isClosed = true));
-    // The body never ends.
+    // The response never ends.
     res.write('x'.repeat(10_000));
   });
   let reply: Reply | undefined;
@@ -192,7 +193,7 @@ test('the body of a response is read to 1 KiB, and the connection is closed then
   await until('the response to be cut', () => reply);
   const { status, body } = await posted;
   expect({ status, bytes: body.length }).toEqual({ status: 200, bytes: 1024 });
-  // The rest of the response is not kept in memory.
+  // The buffer does not hold the rest of the response.
   expect(body.buffer.byteLength).toBe(1024);
   await until('the connection to be closed', () => isClosed);
 });
@@ -200,7 +201,7 @@ test('the body of a response is read to 1 KiB, and the connection is closed then
 test('a status counts, even if the body is cut or never ends', async () => {
   receiver.play(stallsMidway);
   let timeoutSeconds = 0.1;
-  // On a busy machine, the status may arrive too late.
+  // On a busy machine, the status may arrive too late. The test then tries again with a longer time limit.
   const cut = await until('a status in time', async () => {
     timeoutSeconds *= 2;
     const reply = await post(senderWith({ timeoutSeconds }), receiver.url);
@@ -236,7 +237,8 @@ test('the words for each way to get no response', async () => {
   ]);
 });
 
-// A host with several addresses fails with an AggregateError, whose message is empty; the table refuses an empty reason.
+// A connection to a host with several addresses fails with an AggregateError, whose message is empty. The table in the database
+// refuses an empty reason.
 test.each([
   [{ code: 'EACCES', message: '' }, 'The connection failed (EACCES).'],
   [
@@ -310,7 +312,7 @@ test('a request that could not be written to a connection that the receiver has 
   const sender = senderWith({ agents });
   const sockets: unknown[] = [];
   receiver.play((res) => {
-    // Only the first request of a connection gets a response.
+    // The server responds only to the first request of each connection.
     if (!sockets.includes(res.socket)) res.end('fine');
     sockets.push(res.socket);
   });
@@ -348,7 +350,7 @@ describe('TLS', () => {
   });
 });
 
-// The attack: a proxy of the environment connects wherever it is told to.
+// The attack: a proxy that is set in the environment connects to any address, also to a forbidden one.
 test('the proxy variables of the environment are ignored', async () => {
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
   for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : 'http://127.0.0.3:9';

@@ -1,4 +1,4 @@
-// The commands of the guide "Backups" back up the database of a server and restore it, while the server runs.
+// The commands of the guide "Backups" back up a server's database and restore it, while the server runs.
 
 import { Client } from '../support/clients/client.ts';
 import { blocksOf } from '../support/contract/guides.ts';
@@ -15,7 +15,7 @@ const trials = blocksOf('backups.md').filter(({ options }) => options.has('trial
 type Installation = {
   readonly databaseUrl: string;
   readonly ownerUrl: string;
-  /** Runs a command of the guide, as the user who runs PostgreSQL. */
+  /** Runs a command of the guide as the user that runs PostgreSQL. */
   readonly follow: (trial: string, env?: Record<string, string>) => Promise<void>;
 };
 
@@ -119,11 +119,11 @@ async function restoreMoment({ databaseUrl, follow }: Installation, client: Clie
   }
   const stale = await client.patch(program, { name: 'Never' }, { headers: { 'If-Match': tags[1] } });
   expect(stale.status).toBe(412);
-  // The new future has versions of its own.
+  // After the restore, the organization gets versions that it has never had before.
   await create(client, 'In the new future');
   expect(await namesOf(client)).toEqual([...kept, 'In the new future']);
   expect((await client.get(list)).headers['etag']).not.toBe(tags[0]);
-  // No event of the new future comes before a cursor of the lost one.
+  // A cursor from the lost time still works: every event after the restore comes after it.
   const continued = await client.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
   const events = continued.body.data.map(({ data }: { data: { name: string } }) => data.name);
   expect({ status: continued.status, events }).toEqual({ status: 200, events: ['In the new future'] });

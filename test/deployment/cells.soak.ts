@@ -50,11 +50,11 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
   try {
     const keys: { key: string; cell: number; id: string }[] = [];
     for (let i = 0; i < ORGANIZATIONS; i += 1) keys.push(await organizationIn(databases[i % 3]?.url ?? '', i));
-    // Wrong: a status other than 200, or the name of an organization of another cell.
+    // Sends a request with a key. The answer is right if it has status 200 and names the organization of the key.
     const ask = async (i: number) => {
       const owner = keys[i % keys.length];
       const startedAt = performance.now();
-      // A busy machine may refuse a request under load, in any cell.
+      // On a busy machine, each cell may refuse requests because of load.
       const { status, body, headers } = await until('a response other than a refusal under load', async () => {
         const reply = await new Client(haproxy.url, owner?.key).get('/api/key');
         return !isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] }) && reply;
@@ -74,7 +74,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     };
     const all = await load(REQUESTS);
     expect(all.filter(({ isRight }) => !isRight)).toEqual([]);
-    // Unreadable keys get the 401 of any cell.
+    // HAProxy sends malformed keys to any cell, which responds with 401.
     expect((await new Client(haproxy.url, 'nonsense').get(LIST)).status).toBe(401);
     expect((await new Client(haproxy.url).get(LIST)).status).toBe(401);
 
@@ -89,7 +89,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     const map = join(folder, 'moved-keys.map');
     await runAdminCommand(databases[1]?.url ?? '', ['moved-keys', '--file', map], { CHARTER_CELL: 'us1' });
     const lines = await readFile(map, 'utf8');
-    // The map names a cell that has no back end. Another cell would refuse the key with 401.
+    // The map names a cell for which HAProxy has no back end. If HAProxy sent the key to another cell, the response would be 401.
     await haproxy.useMovedKeys(lines.replaceAll('us1', 'zz1'));
     for (let i = 0; i < CELLS.length; i += 1)
       expect(await ask(0)).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
@@ -97,10 +97,10 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     moved.cell = 1;
     expect(await ask(0)).toMatchObject({ isRight: true });
 
-    // The first cell is killed and the last one frozen under load. The second one serves its organizations as before.
+    // Under load, the first cell is killed and the last one is frozen. The second cell serves its organizations as before.
     const [first, , last] = cells;
     if (first === undefined || last === undefined) throw new Error('A cell is missing.');
-    /** Each client asks for one of these organizations, until those of the second cell have enough answers and `isOver`. */
+    /** Runs a client for each of these organizations until the second cell has given enough answers and `isOver`. */
     const loadEach = async (
       organizations: readonly number[],
       isOver: (answers: readonly Answer[]) => boolean = () => true,
@@ -112,7 +112,9 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
           const answer = await ask(organization);
           if (answer.cell === 1) ofSecond += 1;
           answers.push(answer);
-          // The client waits as charter-client does. One that asks again at once would only measure how busy this process is.
+          // The client waits for Retry-After, as charter-client does. A client that retries at once would only measure how busy
+          // this
+          // process is.
           await delay(1000 * Number(answer.headers['retry-after'] ?? 0));
         }
       };
@@ -121,7 +123,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
       return answers;
     };
     const everyone = keys.map((_, i) => i);
-    // The cells share the cores of this machine, so the others also make the second one faster when they fail.
+    // All cells share this machine's processors, so the second cell gets faster when the others fail. It is measured alone, too.
     const alone = await loadEach(everyone.filter((i) => keys[i]?.cell === 1));
     const before = await loadEach(everyone);
     expect([...alone, ...before].filter(({ isRight }) => !isRight)).toEqual([]);
@@ -135,7 +137,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     const during = await loading;
     const ofSecond = (answers: readonly Answer[]) => answers.filter(({ cell }) => cell === 1);
     expect(ofSecond(during).filter(({ isRight }) => !isRight)).toEqual([]);
-    // Keys of the other two cells get what they got before the failure, or the 503 of the contract.
+    // Requests to the other two cells are answered as before the failure, or with the contract's 503.
     const refused = during.filter(({ isRight }) => !isRight);
     expect(new Set(refused.map(({ cell }) => cell))).toEqual(new Set([0, 2]));
     for (const { status, headers, body } of refused)
@@ -181,7 +183,7 @@ test('people reach their cell by the common address, whichever cell answers, and
     const { administrator } = await createTeam(us1.db);
     await writeFile(cellDomainsFile, `${administrator.email.split('@')[1]} us1\n`);
     const at = (host: string) => new Browser(haproxy.url, { headers: { Host: host } });
-    // HAProxy sends each of these requests to another cell than the one before.
+    // HAProxy sends each of these requests to the next cell in turn.
     for (let i = 0; i < 10; i += 1) {
       const page = await at('charter.example.org').submit('/sign-in', { email: administrator.email });
       const url = `http://us1.charter.example.org/sign-in#email=${encodeURIComponent(administrator.email)}`;

@@ -1,4 +1,4 @@
-// The clock of a server, or that of PostgreSQL, jumps by ten minutes, forth and back, under load.
+// Under load, the clock of a server, or PostgreSQL's clock, jumps ten minutes ahead and back.
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { rotateKey } from '../../src/service/keys/rotate-key.ts';
 import { issueKeyByEmail, revokeKeyById } from '../../src/service/operator/keys.ts';
@@ -19,10 +19,13 @@ import { startIntegrations } from '../support/traffic/integrations.ts';
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
-/** Acknowledged between two jumps. */
+/** The number of writes that must be acknowledged between two jumps. */
 const WRITES = length({ full: 20, figures: 1000 });
 const JUMP_SECONDS = 600;
-/** The deviations of the clock from the time of the machine. The last is ahead, so that nothing waits for it any more. */
+/**
+ * How far the clock is ahead of the machine's time after each jump, in seconds. The last jump is ahead, so that what waits for a
+ * time becomes due.
+ */
 const JUMPS = [JUMP_SECONDS, 0, -JUMP_SECONDS, 0, JUMP_SECONDS];
 const LIST = '/api/parent_programs';
 const SERVER = {
@@ -63,12 +66,12 @@ test.each(['a server', 'PostgreSQL'])(
             await integrations.afterMore(WRITES);
             await clock.setAhead(seconds);
             await integrations.afterMore(WRITES);
-            // The lines of a server's log arrive by a pipe, so maybe after the responses.
+            // The log arrives through a pipe, so its lines may arrive after the responses.
             await until(`the new time of ${whose}`, async () => {
               const ahead = whose === 'a server' ? aheadOf(first) : await aheadOfPostgres(db);
               return Math.abs(ahead - seconds) < 60;
             });
-            // If the key has expired by the clock of the server that judges it, it ends for both servers.
+            // If the key has expired by the clock of the server that judges it, the key ends on both servers.
             if (i === 0)
               expect(await statusOf(() => clients[0].post(LIST, { name: 'Dead' }, { key: keys.expiring }))).toBe(401);
             for (const [name, key] of Object.entries(keys)) {
@@ -83,7 +86,7 @@ test.each(['a server', 'PostgreSQL'])(
           }
           const { violations, outages, events } = await integrations.end();
           expect(violations).toEqual([]);
-          // PostgreSQL ends transactions that seem to have been idle for ten minutes.
+          // When PostgreSQL's clock jumps, it ends transactions that seem to have been idle for ten minutes.
           if (whose === 'a server') expect(outages).toEqual([]);
           await until('the webhooks', () => {
             const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
@@ -105,7 +108,7 @@ async function statusOf(send: () => Promise<{ readonly status: number }>): Promi
   return (await untilAdmitted(send)).status;
 }
 
-/** Keys that are dead already, and one that expires within the jump. */
+/** Issues keys that have already ended, and one that expires during the jump. */
 async function issueKeys(db: Database, { id: organizationId, email }: TestOrganization) {
   const issue = async (name: string) => {
     const lifeDays = 1;
@@ -132,13 +135,13 @@ async function signIn(db: Database, { url }: Charter, { id }: TestOrganization):
   return browser;
 }
 
-/** Seconds, by the last line of its log. */
+/** Returns by how many seconds the server's clock is ahead, according to the last line of its log. */
 function aheadOf(charter: Charter): number {
   const time = logOf(charter).at(-1)?.['time'];
   return (Date.parse(String(time)) - Date.now()) / 1000;
 }
 
-/** Seconds. */
+/** Returns by how many seconds PostgreSQL's clock is ahead. */
 async function aheadOfPostgres({ pool }: Database): Promise<number> {
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');
   return ((rows[0]?.now.getTime() ?? 0) - Date.now()) / 1000;

@@ -1,5 +1,5 @@
-// The primary is killed again and again under load: three PostgreSQL with synchronous replication that Patroni manages, and two
-// servers, each behind the HAProxy of the artifact.
+// The primary is killed again and again under load: three PostgreSQL servers with synchronous replication that Patroni manages,
+// and two Charter servers, each behind HAProxy with the configuration of the artifact.
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
@@ -17,9 +17,9 @@ const FAILURES = length<Failure[]>({
 });
 const CLIENTS = 16;
 const PAUSE_MS = 20;
-/** Acknowledged writes before each failure, and after the last one. */
+/** The number of writes that must be acknowledged before each failure and after the last one. */
 const WRITES = 100;
-/** Only a quiet machine is as fast as the figures. */
+/** The maximum of `waitMs`, which is high in `npm run soak` because the machine may be busy. */
 const MAX_WAIT_MS = length({ full: 120_000, figures: 2000 });
 
 async function untilWrites({ acknowledged }: History, count: number): Promise<void> {
@@ -30,7 +30,7 @@ async function untilWrites({ acknowledged }: History, count: number): Promise<vo
 type FailedOver = {
   /** The time from Patroni's report of the new primary to the next acknowledged write. */
   readonly waitMs: number;
-  /** Brings the killed PostgreSQL back, as a standby. */
+  /** Starts the killed PostgreSQL again, as a standby. */
   readonly restore: () => Promise<void>;
 };
 
@@ -48,7 +48,7 @@ async function failOver(cluster: PatroniCluster, history: History, failure: Fail
   return { waitMs, restore };
 }
 
-/** Acknowledged values that no event has. */
+/** Returns the acknowledged values that are missing from the events. */
 async function lostWrites({ url }: PatroniCluster, { acknowledged }: History): Promise<string[]> {
   const { rows } = await withClient(url, (client) => client.query(`select data->>'description' as value from events`));
   const kept = new Set(rows.map(({ value }: { value: string }) => value));
@@ -85,7 +85,7 @@ test('the primary is killed under load: no acknowledged write is lost, nothing s
       for (const [i, failure] of FAILURES.entries()) {
         const { waitMs, restore } = await failOver(cluster, history, failure);
         waits.push(waitMs);
-        // The last failure is not followed by another one.
+        // After the last failure, no standby is needed.
         if (i < FAILURES.length - 1) await restore();
       }
       await untilWrites(history, WRITES);

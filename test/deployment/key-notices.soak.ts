@@ -1,4 +1,4 @@
-// Notices about the ends of keys, with a server that starts again, while PostgreSQL's clock runs ahead and is set back.
+// Notices about the ends of keys, with a server that restarts, while PostgreSQL's clock runs ahead and is set back.
 import { createPeople, giveKey } from '../support/data/actors.ts';
 import { giveIntegration, giveIntegrationKey } from '../support/data/integrations.ts';
 import { addresseeOf, PUBLIC_URL, pathsIn, subjectOf } from '../support/data/key-notices.ts';
@@ -13,12 +13,15 @@ import { until } from '../support/wait.ts';
 const DAY_SECONDS = 86_400;
 const KEYS_EACH = 3;
 
-/** Days by which PostgreSQL's clock is ahead, in order, and the notices that follow. The keys expire after 40 days. */
+/**
+ * By how many days PostgreSQL's clock is ahead in each step, and the notices that follow (`null`: none). The keys expire after 40
+ * days.
+ */
 const STEPS: readonly { readonly ahead: number; readonly days: number | null; readonly isUsed: boolean }[] = [
   { ahead: 5, days: null, isUsed: true },
   { ahead: 11, days: 30, isUsed: true },
   { ahead: 8, days: null, isUsed: false },
-  // No server runs while seven days before the end pass.
+  // No server runs while the time of the notice seven days before the end passes.
   { ahead: 39.5, days: 1, isUsed: true },
   { ahead: 11, days: null, isUsed: false },
 ];
@@ -67,9 +70,10 @@ test('each notice is mailed once, and none is lost', async () => {
           await until('the mails', async () => (await db.pool.query(waiting)).rows[0]?.due === 0);
           const ids = new Set(smtp.mails.map((mail) => /^Message-ID: (.*)$/m.exec(mail)?.[1]));
           expect({ ahead, notices: ids.size }).toEqual({ ahead, notices: days === null ? 0 : told.length });
-          // A mail arrives again with the same id if the kill came between its acceptance and its record.
+          // If the server is killed after a mail was accepted and before that was recorded, the mail is sent again with the same
+          // id.
           expect({ ahead, sent: [...new Set(sent())] }).toEqual({ ahead, sent: days === null ? [] : told.toSorted() });
-          // A day of UTC may have ended since the keys were created.
+          // A UTC day may have ended since the keys were created.
           for (const mail of smtp.mails)
             expect(subjectOf(mail)).toMatch(days === 1 ? /expires (today|tomorrow)$/ : /expires in 2[89] days$/);
         }

@@ -1,4 +1,4 @@
-// Each of the newest migrations is applied to a large database while requests go on. None of them waits for long.
+// Each of the newest migrations is applied to a large database during requests. No request waits for long.
 import type pg from 'pg';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
@@ -6,9 +6,9 @@ import { createScratchDatabase, withClient } from '../support/postgres/postgres.
 import { length } from '../support/wait.ts';
 
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
-/** Generous in soak, whose machine may be busy. */
+/** The longest time that a request may wait, which is high in `npm run soak` because the machine may be busy. */
 const MOST_MS = length({ full: 20_000, figures: 1000 });
-/** The migrations after this one are tried. */
+/** The last migration that is not tested. All later ones are. */
 const FIRST = '20261122205228_limit_requests';
 
 const ORGANIZATION = '00000000-0000-7000-8000-000000000001';
@@ -16,7 +16,7 @@ const USER = '00000000-0000-7000-8000-000000000002';
 const KEY = '00000000-0000-7000-8000-000000000003';
 const IN = `organization_id = '${ORGANIZATION}'`;
 
-/** The statements of requests, in a form that every version of the schema understands. */
+/** The SQL queries of requests, in a form that works with every version of the schema. */
 const PROBES: Readonly<Record<string, string>> = {
   'look-up of a key': `select k.id, u.role, o.version from api_keys k
     join users u on u.organization_id = k.organization_id and u.id = k.user_id
@@ -45,7 +45,7 @@ test('no request waits for a second while a migration is applied', async () => {
     for (let i = start; i < all.length; i += 1) {
       const probes = Object.entries(PROBES).map(([name, sql]) => startProbe(url, { name, sql }));
       await Promise.all(probes.map(({ hasBegun }) => hasBegun));
-      // The probes end before the database is dropped, also after a failure.
+      // The probes must end before the database is dropped, even after a failure.
       await migrate(url, all.slice(0, i + 1)).finally(() => Promise.all(probes.map(({ end }) => end())));
       for (const { name, longestMs } of await Promise.all(probes.map(({ end }) => end())))
         longest[`${all[i]?.name}: ${name}`] = Math.round(longestMs);
@@ -79,7 +79,10 @@ async function fill(client: pg.Client): Promise<void> {
     analyze`);
 }
 
-/** Executes a statement again and again, over a connection of its own. `end`: how long the longest took. */
+/**
+ * Executes an SQL query again and again over its own connection. `end` stops and returns the time that the longest execution
+ * took.
+ */
 function startProbe(url: string, { name, sql }: { name: string; sql: string }) {
   const begun = Promise.withResolvers<void>();
   let isEnding = false;

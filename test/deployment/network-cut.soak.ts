@@ -1,4 +1,4 @@
-// The network between one of two servers and PostgreSQL is cut under load: packets vanish, and no connection is closed.
+// The network between one of two servers and PostgreSQL is cut under load: packets get lost, but no connection is closed.
 
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,16 +17,16 @@ import { length, until } from '../support/wait.ts';
 type Network = {
   /** The database URL that leads through this network. */
   readonly url: string;
-  /** From now on, nothing arrives: neither data nor the end of a connection. */
+  /** Cuts the network: from now on nothing arrives, neither data nor the end of a connection. */
   cut(): void;
-  /** Delivers what was sent meanwhile, in order, as TCP does. */
+  /** Ends the cut and delivers, in order, what was sent meanwhile, as TCP does. */
   resume(): void;
-  /** Loses what was sent meanwhile, and resets the connections, as a firewall does that was restarted. */
+  /** Ends the cut, discards what was sent meanwhile, and resets the connections, as a restarted firewall does. */
   reset(): void;
   close(): Promise<void>;
 };
 
-/** The network between a server and its database. */
+/** Creates a network between a server and its database. */
 async function networkTo(databaseUrl: string): Promise<Network> {
   const target = new URL(databaseUrl);
   const network = new Forwarding({ host: target.hostname, port: Number(target.port) });
@@ -49,7 +49,7 @@ async function networkTo(databaseUrl: string): Promise<Network> {
 class Forwarding {
   readonly #target: { host: string; port: number };
   readonly #open = new Set<Socket>();
-  /** The deliveries that wait for the end of the cut, in order; `null` if the network is not cut. */
+  /** The deliveries that wait for the end of the cut, in order. `null` if the network is not cut. */
   #held: (() => void)[] | null = null;
 
   constructor(target: { host: string; port: number }) {
@@ -60,7 +60,7 @@ class Forwarding {
     this.#open.add(inward);
     inward.on('error', () => {});
     inward.on('close', () => this.#open.delete(inward));
-    // During a cut, the connection waits to be joined, and nothing is read.
+    // During a cut, a new connection is not joined to its target, and nothing is read from it.
     this.#pass(() => this.#join(inward));
   }
 
@@ -100,9 +100,13 @@ class Forwarding {
 }
 
 const CUT_SECONDS = length({ full: 12, figures: 20 });
-/** The allowed time from the end of the cut to the first write, which is generous in soak, because the machine may be busy. */
+/**
+ * The longest time from the end of the cut to the first write, which is high in `npm run soak` because the machine may be busy.
+ */
 const MOST_MS = length({ full: 120_000, figures: 2000 });
-/** A statement gets no response for 17 seconds, after the look-up of its key and the wait for a connection. */
+/**
+ * The longest time for a response. An SQL query may wait 17 seconds for an answer, and before that for its key and a connection.
+ */
 const MOST_SECONDS_OF_A_RESPONSE = length({ full: 120, figures: 30 });
 const WRITES = length({ full: 40, figures: 200 });
 const LIST = '/api/parent_programs';
@@ -134,7 +138,7 @@ test.each([
     const others = startIntegrations([elsewhere.client, elsewhere.client]);
     await integrations.afterMore(WRITES);
 
-    // A transaction of the server that is cut holds the lock of an organization when the network is gone.
+    // The network is cut while a transaction of that server holds the lock of an organization.
     const { orphan } = await withClient(database.url, async (holder) => {
       const { rows } = await holder.query('select pg_backend_pid() as pid');
       await holder.query('begin');
@@ -151,7 +155,7 @@ test.each([
       return { orphan: request };
     });
     const cutAt = performance.now();
-    // A transaction of the server that is cut may hold the lock until PostgreSQL ends it, so an operator may have to try again.
+    // Until PostgreSQL ends the transactions of the cut server, they may hold the lock, so an operator may have to try again.
     await until('the revocation', () =>
       revokeKeyById(db, revoked.id).catch((error: unknown) => {
         if (isOutage(error)) return false;
@@ -159,7 +163,7 @@ test.each([
       }),
     );
     const dead = useAgain(new Client(cut.url, revoked.key));
-    // PostgreSQL ends the transaction within the time that a write waits for it.
+    // PostgreSQL ends the transaction before the write has waited too long for it.
     const next = new Client(whole.url, waiting.key);
     expect((await untilAdmitted(() => next.post(LIST, { name: 'After the orphan' }))).status).toBe(201);
     await others.afterMore(WRITES);
@@ -187,7 +191,7 @@ test.each([
   }
 });
 
-/** Writes with a key that has ended, again and again. `end`: the statuses. */
+/** Writes again and again with a key that has ended. `end` stops and returns the statuses of the responses. */
 function useAgain(client: Client) {
   const statuses = new Set<number>();
   let isEnding = false;
@@ -207,8 +211,8 @@ function useAgain(client: Client) {
 }
 
 /**
- * For a promise that the test awaits later. If the test fails before, it kills its servers, and the promise rejects. That must
- * not hide the cause.
+ * Marks the promise as handled, because the test awaits it later. If the test fails before, it kills its servers, and the
+ * promise's rejection must not hide the cause.
  */
 function suppressUnhandledRejection(promise: Promise<unknown>): void {
   promise.catch(() => {});

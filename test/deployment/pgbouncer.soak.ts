@@ -1,4 +1,4 @@
-// Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the statements of the guide.
+// Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the SQL statements of the guide.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
@@ -22,15 +22,17 @@ import { length, until } from '../support/wait.ts';
 
 const RESTARTS = length({ full: 1, figures: 20 });
 const LIST = '/api/parent_programs';
-/** Fewer than the clients, each server's own connections, and its requests in progress. */
+/**
+ * Fewer connections than there are clients, than a server has connections of its own, and than it processes requests at a time.
+ */
 const POOL_SIZE = 4;
 
-/** The statements that give the user of the database the settings of a session. */
+/** The guide's SQL statements that make the session settings the defaults of the database's user. */
 const [settings = ''] = blocksOf('postgresql.md').flatMap(({ code }) => (code.startsWith('ALTER ROLE') ? [code] : []));
 
 type Installation = { readonly directUrl: string; readonly pgbouncer: Pgbouncer };
 
-/** A database of a user without privileges, who has the settings of the guide, and PgBouncer in front of it. */
+/** Creates a database whose user has no privileges and has the settings of the guide, with PgBouncer in front of it. */
 async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
   const name = `charter_${randomUUID().replaceAll('-', '')}`;
   const server = await serverUrl();
@@ -61,7 +63,7 @@ test('two servers serve with fewer connections than clients, and a restart of Pg
     const name = new URL(directUrl).username;
     const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
     await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
-    // Opens new sessions, as RECONNECT does.
+    // PgBouncer opens new sessions, as its command RECONNECT does.
     await pgbouncer.kill();
     await pgbouncer.start();
 
@@ -156,7 +158,7 @@ type Everything = {
   readonly receiver: Awaited<ReturnType<typeof startScriptedServer>>;
 };
 
-/** The API, webhooks and the dashboard, and what one server shows of the changes of the other. */
+/** Uses the API, webhooks and the dashboard, and checks that one server shows the changes made on the other. */
 async function useEverything(directUrl: string, { first, second, receiver }: Everything): Promise<void> {
   const { client, key, id: organizationId } = await organizationAt(directUrl, first);
   await using db = connectTo(directUrl, 1);
@@ -182,13 +184,13 @@ async function useEverything(directUrl: string, { first, second, receiver }: Eve
   expect((await untilAdmitted(() => new Client(second.url, old).get('/api/key'))).status).toBe(401);
 }
 
-/** The command that holds a lock of its session over several transactions. */
+/** Runs two commands. `rotate-encryption-key` holds a session lock over several transactions. */
 async function admin(urls: Record<string, string>): Promise<void> {
   for (const command of ['list-organizations', 'rotate-encryption-key'])
     expect(await runFile('scripts/admin/main.ts', [command], urls)).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** The connections of the servers: the role has no others than that of this client. */
+/** Returns how many connections the servers have. Only they and this client use the role. */
 async function connectionsOf(role: string, url: string): Promise<number> {
   const text = 'select from pg_stat_activity where usename = $1 and pid <> pg_backend_pid()';
   return withClient(url, async (client) => (await client.query(text, [role])).rowCount ?? 0);

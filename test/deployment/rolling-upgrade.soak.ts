@@ -1,5 +1,5 @@
-// Two servers behind HAProxy, with the configuration of the artifact. The version before the newest migration and this one serve side
-// by side, while the migration runs under load.
+// Two servers behind HAProxy, with the configuration of the artifact. The version before the newest migration and the current
+// version serve side by side while the migration runs under load.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -17,7 +17,7 @@ import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
-/** The number of restarts of servers of this version, in turn. */
+/** How many more times a server is restarted in the current version, in turn. */
 const RESTARTS = length({ full: 0, figures: 40 });
 
 async function git(...parameters: string[]): Promise<string> {
@@ -25,7 +25,7 @@ async function git(...parameters: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** A checkout of the commit before the one that added the newest migration, ready to start. The caller removes it. */
+/** Checks out the commit before the one that added the newest migration, ready to start. The caller removes the folder. */
 async function checkOutPrevious(): Promise<string> {
   const added = await git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'prisma/migrations');
   const folder = await mkdtemp(join(tmpdir(), 'charter-previous-'));
@@ -80,7 +80,7 @@ test('no request fails while two servers of the previous version are drained and
         const server = await startCharter(env(ports[place] ?? 0));
         servers.push(server);
         serving[place] = server;
-        // Until HAProxy uses it, the other one must not stop.
+        // The other server must not stop before HAProxy uses this one.
         await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
       }
       await load.afterMore(50);
@@ -96,7 +96,7 @@ test('no request fails while two servers of the previous version are drained and
   }
 });
 
-/** Runs the commands of the previous version, because those of this one need its migrations. */
+/** Creates an organization with the commands of the previous version, because the current ones need the current migrations. */
 async function createOrganization(
   previous: string,
   env: Readonly<Record<string, string>>,
@@ -114,7 +114,7 @@ async function createOrganization(
   return { id, key };
 }
 
-/** Programs of one organization, so that a lock that is held long would be noticed. */
+/** Inserts so many programs that a lock which is held for long is noticed. */
 async function fill(url: string, organizationId: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(
@@ -130,7 +130,7 @@ async function migrationsOf(url: string): Promise<number> {
   return rows[0].count;
 }
 
-/** Trusts only this certificate. */
+/** Sends a GET request that trusts only this certificate. */
 async function getWithTls(url: string, certificate: string): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get(url, { ca: certificate, agent: false }, resolve).on('error', reject);

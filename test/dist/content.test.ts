@@ -10,13 +10,13 @@ import { useFolder } from '../support/folder.ts';
 
 const folder = await useFolder();
 
-/** Dependencies with which `npm start` generates the code and the documentation. The artifact contains what they generate. */
+/** Dependencies with which `npm start` generates code and documentation. The artifact contains the results instead. */
 const GENERATING = [
   ...['@redocly/cli', 'csv-parse', 'markdown-it', 'openapi-fetch', 'openapi-to-postmanv2', 'openapi-typescript'],
   ...['prisma', 'typescript', 'typescript-native'],
 ];
 
-// A file that is not known would be missing in the artifact, and the server would fail when it loads the file.
+// If a file were not known, the artifact would lack it, and the server would fail when it loads the file.
 test('everything that the server and the admin command can load is known', async () => {
   const files = await filesLoadedBy(['src/main.ts', 'scripts/admin/main.ts']);
   expect(files).toEqual(expect.arrayContaining(['src/welcome.ts', 'src/postgres/schema-engine.ts', 'prisma/seed.ts']));
@@ -29,7 +29,7 @@ test('everything that the server and the admin command can load is known', async
   expect(names.filter((name) => name in Object(devDependencies) || GENERATING.includes(name))).toEqual([]);
   expect(files.filter((file) => /(\.d\.ts|\.map)$|query_compiler.*(mysql|sqlite)/.test(file))).toEqual([]);
 
-  // Their packages have 20 MB, mostly maps and modules in other formats.
+  // Only a small part of these packages may be included: they have 20 MB, mostly source maps and modules in other formats.
   const ofTraces = files.filter((file) => file.includes('/@opentelemetry/'));
   const sizes = await Promise.all(ofTraces.map(async (file) => (await stat(file)).size));
   expect(ofTraces).toContain('node_modules/@opentelemetry/sdk-trace/dist/index.mjs');
@@ -50,7 +50,7 @@ test('everything that the server and the admin command can load is known', async
   );
   const refs = new Set(bill.components.map((each) => each['bom-ref']));
   const needed = new Set(bill.dependencies.flatMap(({ dependsOn }) => dependsOn));
-  // Something needs each of them. npm does not know that debug loads supports-color where it is installed.
+  // Every component is needed by another one. npm does not know that debug loads supports-color if it is installed.
   expect([...refs].filter((ref) => !needed.has(ref))).toEqual([expect.stringMatching(/^supports-color@/)]);
   expect([...needed].filter((ref) => !refs.has(ref))).toEqual([]);
 });

@@ -34,13 +34,13 @@ test('the image runs as another user than root, and as the unit does', async () 
   expect(one('FROM')).toEqual([expect.stringMatching(/^node:24-.*-slim$/)]);
   expect(one('USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
   expect(one('HEALTHCHECK')).toEqual([expect.stringContaining('["node", "charter.mjs", "health"]')]);
-  // Nothing is installed, so the image has only what is in the artifact.
+  // The image installs nothing, so it contains only what is in the artifact.
   expect(one('RUN')).toEqual([]);
   const settings = Object.fromEntries((one('ENV')[0] ?? '').split(' ').map((each) => each.split('=')));
   expect(settings).toEqual({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '3000' });
 });
 
-/** The value of a setting in seconds, such as "timeout check 3s" or "TimeoutStopSec=400s". */
+/** Returns the value of a setting in seconds, for example of "timeout check 3s" or "TimeoutStopSec=400s". */
 function secondsOf(text: string, setting: string): number {
   const [, number, unit = 's'] = new RegExp(`^\\s*${setting}[ =]+(\\d+)(ms|s)?$`, 'm').exec(text) ?? [];
   return Number(number) / (unit === 'ms' ? 1000 : 1);
@@ -54,7 +54,7 @@ test('the time-outs and modes of the files leave the server the time that it tak
   expect(secondsOf(proxy, 'timeout check')).toBeGreaterThan(TIMEOUT_MS / 1000);
   const longestDrain = readConfig({ DRAIN_SECONDS: '300' }).drainSeconds;
   expect(() => readConfig({ DRAIN_SECONDS: String(longestDrain + 1) })).toThrow();
-  // "60 seconds for what follows", as the unit says.
+  // The unit's comment reserves "60 seconds for what follows".
   expect(secondsOf(unit, 'TimeoutStopSec')).toBeGreaterThan(longestDrain + STOP_SECONDS + 60);
   expect(unit).toMatch(/^UMask=0077$/m);
   expect(pooler).toMatch(/^pool_mode = transaction$/m);

@@ -21,7 +21,7 @@ const output = join(machine.folder, 'output');
 
 let made: Promise<string> | undefined;
 
-/** Makes both variants, once for all tests. */
+/** Makes both variants of the artifact, once for all tests. */
 function makeArtifacts(): Promise<string> {
   made ??= machine.make(output, '--release', '1.0.0');
   return made;
@@ -32,7 +32,7 @@ async function stop(running: Running): Promise<void> {
   expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** The JSON that a command of the administrator prints. */
+/** Runs an admin command and returns its JSON output. */
 async function admin(artifact: string, env: Record<string, string>, ...parameters: string[]) {
   const { code, stdout, stderr } = await machine.run(artifact, ['admin', '--json', ...parameters], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -68,12 +68,12 @@ test('another user unpacks the artifact, starts it on a PostgreSQL, upgrades it 
     machine.unpack(join(output, `charter-1.0.0-${PLATFORM}.tar.gz`)),
     machine.unpack(join(releases, `charter-1.1.0-${PLATFORM}.tar.gz`)),
   ]);
-  // An upgrade brings a migration.
+  // The next release has a migration.
   const migration = join(next, 'prisma/migrations/29990101000000_of_the_next_release');
   await mkdir(migration);
   await writeFile(join(migration, 'migration.sql'), 'ALTER TABLE "parent_programs" ADD COLUMN "trial" TEXT;\n');
   const database = await createScratchDatabase('empty');
-  // The load must not reach the rate limits, however fast the machine is.
+  // Limits that the load does not reach, however fast the machine is.
   const env = { DATABASE_URL: database.url, ...HIGH_LIMITS };
   const servers: Running[] = [];
   const serve = async (artifact: string, more: Record<string, string> = {}) => {
@@ -83,7 +83,7 @@ test('another user unpacks the artifact, starts it on a PostgreSQL, upgrades it 
   };
   try {
     const first = await serve(previous);
-    // The default of the artifact is production, which has no demonstration data.
+    // The artifact defaults to production, so it creates no demonstration data.
     expect(await admin(previous, env, 'list-organizations')).toEqual({ organizations: [] });
     const person = ['--admin-email', 'ada@acme.example', '--admin-name', 'Ada'];
     await admin(previous, env, 'create-organization', '--name', 'Acme', ...person);
@@ -164,7 +164,7 @@ test('the commands of the artifact explain themselves, and a Node that is too ol
   });
 });
 
-/** Pages of the API, of the dashboard and of the documentation, a creation, and the files beside them. */
+/** Checks that the server serves the API, the dashboard, the documentation and their files, and creates a row. */
 async function expectToServe(url: string, key: string): Promise<void> {
   const client = new Client(url, key);
   expect((await client.get('/readyz')).status).toBe(200);
@@ -203,7 +203,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).toSorted();
 }
 
-/** The exposure on systemd's scale from 0 (safe) to 10, which calls a unit up to 2.0 "OK" and from 2.0 to 5.0 "MEDIUM". */
+/** The highest exposure level allowed, on systemd's scale from 0 (safe) to 10. Below 2.0, systemd calls a unit "OK". */
 const MOST_EXPOSURE = 2;
 const UNIT = join(import.meta.dirname, '../../scripts/dist/deploy/charter.service');
 
@@ -211,8 +211,8 @@ test('systemd accepts the unit, and finds it hardly exposed', async () => {
   await using folder = await openFolder();
   const analyze = getProgram('systemd-analyze', 'systemd');
   const unit = join(folder.path, 'charter.service');
-  // systemd looks the program up; its folder is made when the unit starts.
-  const node = join(folder.path, 'node'); // The path of this Node can have a space, at which systemd would split it.
+  // systemd checks that the program exists. The unit's folder is made when the unit starts.
+  const node = join(folder.path, 'node'); // a link, because the path of this Node may contain a space, which would end it
   await symlink(process.execPath, node);
   const text = (await readFile(UNIT, 'utf8')).replace('/usr/bin/node', node);
   await mkdir(join(folder.path, 'current'));

@@ -1,4 +1,5 @@
-// Limits, times and defaults in the README, the guides, the contract and the texts of charter-client are those of the code.
+// The limits, times and defaults in the README, the guides, the contract and the texts of charter-client must be those of the
+// code.
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
 import { waitMsAfter } from '../../src/client/sending.ts';
@@ -50,7 +51,9 @@ import { read, sourcesIn, texts } from '../support/contract/texts.ts';
 
 const sources = sourcesIn('src').map(read).join('\n');
 
-/** The value of a constant that no module exports: a number or a product of numbers and of such constants. */
+/**
+ * Returns the value of a constant that no module exports. It may be a number, or a sum or product of numbers and such constants.
+ */
 function constant(name: string): number {
   if (/^[\d_.]+$/.test(name)) return Number(name.replaceAll('_', ''));
   const found = [...sources.matchAll(new RegExp(`\\bconst ${name} = ([\\w.]+(?: [*+] [\\w.]+)*)[;,]`, 'g'))];
@@ -70,7 +73,7 @@ const NUMBER_WORDS = [...Object.keys(SHARES), 'another', 'an', 'a', ...WORDS].ma
 );
 const NUMBER = `(\\d+(?:[.,]\\d+)*|${NUMBER_WORDS.join('|')})`;
 
-/** The number that the words say: "2", "two", "10,000", "half a" or "another". */
+/** Returns the number that the words express: "2", "two", "10,000", "half a" or "another". */
 function numberOf(words: string): number {
   const lower = words.toLowerCase();
   if (/^(?:another|an?)$/.test(lower)) return 1;
@@ -99,7 +102,7 @@ const JITTER = retry(1, 1) / retry(1) - 1;
 const RETRY_HOURS = Math.ceil(RETRY_MINUTES.reduce((sum, minutes) => sum + minutes, 0) / 60);
 const [keepAliveIdle = 0, interval = 0, count = 0] = Object.values(KEEP_ALIVE_SETTINGS).map(Number);
 
-/** The words of the texts, and the values: `#` is a number, in digits or in a word. */
+/** What the texts say, with their values in order. `#` stands for a number in digits or words. */
 const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   // Requests
   [
@@ -304,7 +307,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['`totalTimeoutMs` | # |', client.totalTimeoutMs],
 ];
 
-/** The numbers in the place of each `#`, wherever a text says these words. */
+/** Returns the numbers in the places of `#`, for each place where the text has these words. */
 function numbersIn(text: string, words: string): number[][] {
   const escaped = words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', ' +');
   const pattern = new RegExp(escaped.replaceAll('#', NUMBER), 'g');
@@ -315,7 +318,7 @@ const facts = FACTS.map(([words, ...values]) => ({ words, values }));
 
 test.each(facts)('the texts say "$words" as the code does', ({ words, values }) => {
   const found = [...texts].flatMap(([file, text]) => numbersIn(text, words).map((numbers) => ({ file, numbers })));
-  // If a text says it in other words now, use those words.
+  // Fails if no text has these words. If a text was reworded, change the words above, too.
   expect(found).not.toEqual([]);
   expect(found).toEqual(found.map(({ file }) => ({ file, numbers: values })));
 });

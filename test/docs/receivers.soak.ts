@@ -24,7 +24,7 @@ test('there is one in TypeScript, in JavaScript and in Python', () => {
 test('the receiver in TypeScript compiles', async () => {
   const [{ code } = { code: '' }] = receivers;
   await write(join(scratch.folder, 'compiled.ts'), code);
-  // The declarations of the client are checked with the samples of its README.
+  // skipLibCheck, because the client's declarations are checked with the samples of its README.
   expect(await typeCheck(scratch, ['compiled.ts'], { skipLibCheck: true })).toEqual({
     code: 0,
     stdout: '',
@@ -85,7 +85,7 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
         messageOf(event, [secret], { ageSeconds: -400 }),
       ];
       for (const each of forged) expect(await post(url, each)).toBe(400);
-      // The second attempt comes after the secret was rotated.
+      // A second attempt of the same event, after the secret was rotated.
       expect(await post(url, message)).toBe(204);
       expect(await post(url, messageOf(event, [newSecret(), secret]))).toBe(204);
       expect(await post(url, messageOf({ ...newEvent(), type: 'webhook.test', data: {} }, [secret]))).toBe(204);
@@ -126,7 +126,7 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
     }
   });
 
-  // The attack: a receiver without a secret verifies with an empty one, with which everybody can sign.
+  // The attack: sending events to a receiver without a secret, which verifies with an empty one that everybody can sign with.
   test('accepts nothing without a secret', async () => {
     const { child, url } = await start(receiver, {});
     try {

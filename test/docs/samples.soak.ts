@@ -22,7 +22,7 @@ import { until } from '../support/wait.ts';
 
 const { operations } = await readContract(join(import.meta.dirname, '../../generated/openapi.json'));
 
-/** The id of the first row in the contract's examples. */
+/** Returns the id of the row in the contract's first example. */
 function shownIdOf(path: string): string {
   const parameters = operations.filter((each) => each.path === path).flatMap((each) => each.parameters ?? []);
   return String(firstExample(parameters.find(({ name }) => name === 'id')?.examples ?? {}));
@@ -32,13 +32,13 @@ type RunnableSample = {
   readonly operationId: string;
   readonly label: string;
   readonly source: string;
-  /** The log line that the server must have written: "GET /api/key 200". */
+  /** The line that the server must have logged, for example "GET /api/key 200". */
   readonly request: string;
 };
 
 const samples: readonly RunnableSample[] = operations.flatMap(runnable);
 
-/** The samples of an operation whose example body is this one. */
+/** Returns the operation's samples, as if `body` were its example body. */
 function samplesWithBody(operationId: string, body: unknown): readonly RunnableSample[] {
   return operations
     .filter((operation) => operation.operationId === operationId)
@@ -56,7 +56,7 @@ function runnable(operation: Operation): readonly RunnableSample[] {
   return samplesOf(operation).map(({ label, source }) => ({ operationId, label, source, request }));
 }
 
-/** The command that a reader would type, and the file into which they would paste the sample. */
+/** The command that a reader would type, and the extension of the file into which they would paste the sample. */
 const RUNNERS: Readonly<Record<string, readonly [program: string, extension: string, ...parameters: string[]]>> = {
   curl: ['bash', 'sh'],
   TypeScript: [process.execPath, 'ts'],
@@ -66,7 +66,10 @@ const RUNNERS: Readonly<Record<string, readonly [program: string, extension: str
   PHP: ['php', 'php'],
 };
 
-/** Runs the sample unchanged, in an organization with the data it needs. Returns its output; throws if it fails. */
+/**
+ * Runs the sample unchanged in an organization with the data that the sample needs. Returns its output. Throws if the sample
+ * fails.
+ */
 async function runSample(dashboard: TestDashboard, sample: RunnableSample, folder: string): Promise<string> {
   const { id: organizationId, key, client } = await createTestOrganization(dashboard);
   const [, requested = ''] = sample.request.split(' ');
@@ -91,11 +94,11 @@ async function runSample(dashboard: TestDashboard, sample: RunnableSample, folde
 type Place = {
   readonly url: string;
   readonly key: string;
-  /** Where the sample runs; the client is installed there. */
+  /** The folder in which the sample runs. The client is installed there. */
   readonly folder: string;
 };
 
-/** Runs the sample unchanged, as a reader would. Returns its output; throws if it fails. */
+/** Runs the sample unchanged, as a reader would. Returns its output. Throws if the sample fails. */
 async function pasteSample(
   { operationId, label, source }: Pick<RunnableSample, 'operationId' | 'label' | 'source'>,
   { url, key, folder }: Place,
@@ -111,7 +114,7 @@ async function pasteSample(
   return (await promisify(execFile)(program, [...parameters, file], { env, cwd: folder })).stdout;
 }
 
-/** "GET /api/key 200" from a line of the server's log. */
+/** Returns the request in a line of the server's log, for example "GET /api/key 200". */
 function requestIn(line: string): string {
   const { method, path, status } = JSON.parse(line);
   return `${method} ${path} ${status}`;
@@ -141,7 +144,10 @@ function pastedIn(label: string): Promise<Pasted> {
   return run;
 }
 
-/** Runs the samples one after the other on a fresh demonstration. The deletions come first: no other sample needs what they delete. */
+/**
+ * Runs the samples one after the other on a fresh demonstration. Deletions come first, because no other sample needs what they
+ * delete.
+ */
 async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
   const inOrder = [...own.filter(isDeletion), ...own.filter((sample) => !isDeletion(sample))];
   return withStarted(async ({ url, key, requests }) => {
@@ -156,7 +162,7 @@ async function pasteAll(own: readonly RunnableSample[]): Promise<Pasted> {
 
 type Demonstration = { readonly url: string; readonly key: string; readonly requests: () => string[] };
 
-/** The demonstration that `npm start` creates for newcomers. */
+/** Starts the demonstration that `npm start` creates for newcomers. */
 function withStarted<T>(work: (demonstration: Demonstration) => Promise<T>): Promise<T> {
   return withScratchDatabase((DATABASE_URL) =>
     withCharter({ DATABASE_URL, NODE_ENV: 'development' }, async ({ url, printed }) => {
@@ -168,7 +174,7 @@ function withStarted<T>(work: (demonstration: Demonstration) => Promise<T>): Pro
 
 const isDeletion = ({ request }: { request: string }) => request.startsWith('DELETE ');
 
-/** "GET /api/key 200" for each request to the API in the complete lines of the log. */
+/** Returns each request to the API in the complete lines of the log, for example "GET /api/key 200". */
 function requestsIn(log: string): string[] {
   const lines = log.split('\n').slice(0, -1);
   return lines.filter((line) => line.startsWith('{') && line.includes('"path":"/api/')).map(requestIn);
@@ -177,7 +183,7 @@ function requestsIn(log: string): string[] {
 test.each(samples)('the sample of $operationId in $label works as pasted on a fresh demonstration', async (sample) => {
   const { printed, requests } = await pastedIn(sample.label);
   expect(requests).toContain(sample.request);
-  // curl prints the body of the response, and a deletion has none.
+  // curl prints the body of the response, and a deletion has no body.
   if (!isDeletion(sample)) expect(printed.get(sample.operationId)).not.toBe('');
 });
 
@@ -185,7 +191,7 @@ test('the samples in TypeScript compile', async () => {
   const ofOurs = samples.filter(({ label }) => label === 'TypeScript');
   const files = ofOurs.map(({ operationId }) => `compiled/${operationId}.ts`);
   for (const [i, file] of files.entries()) await write(join(scratch.folder, file), ofOurs[i]?.source ?? '');
-  // The declarations of the client are checked with the samples of its README.
+  // skipLibCheck, because the client's declarations are checked with the samples of its README.
   expect(await typeCheck(scratch, files, { skipLibCheck: true })).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
@@ -231,7 +237,7 @@ test('samples send any content of an example and execute none of it', async () =
   expect(await dashboard.db.prisma.parentProgram.count({ where: { name } })).toBe(nasty.length);
 });
 
-// The lint has a list of tokens that the languages share; Python is one that programs use.
+// The linter allows only tokens that many languages share. This test compiles the patterns in one of these languages.
 test('Python compiles every pattern of the contract', async () => {
   const text = await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8');
   const patterns: unknown[] = [];

@@ -1,4 +1,4 @@
-// The numbers of statements in the guide "Scaling" are those that the server sends.
+// The numbers of SQL statements in the guide "Scaling" must be those that the server sends.
 import { readGuide } from '../support/contract/guides.ts';
 import { recordStatements } from '../support/postgres/statements.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -9,7 +9,7 @@ const LIST = '/api/parent_programs';
 const server = await useServer();
 const { client } = await createTestOrganization(server);
 
-/** The statements besides the look-up of the key. A transaction counts as one of them. */
+/** The number of statements without the look-up of the key. A transaction counts as one statement. */
 type Sent = { readonly statements: number; readonly inTransactions: number };
 
 async function statementsOf(send: () => Promise<{ status: number }>): Promise<Sent> {
@@ -22,7 +22,7 @@ async function statementsOf(send: () => Promise<{ status: number }>): Promise<Se
   };
 }
 
-/** The requests in the order of the table. */
+/** The requests in the order of the guide's table. */
 const REQUESTS: readonly (() => Promise<Sent>)[] = [
   async () => {
     await client.post(LIST, { name: 'An empty list is not kept' });

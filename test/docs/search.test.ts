@@ -1,4 +1,3 @@
-// The search of the documentation, with the script that browsers load.
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync } from 'node:zlib';
@@ -27,7 +26,7 @@ const browser: { siteSearch?: Search } = {};
 runInNewContext(script, browser);
 const find = (query: string) => browser.siteSearch?.find(query) ?? [];
 
-/** What newcomers type, and the places that answer them: a page or its section, an operation, or a part by its kind and name. */
+/** What newcomers type, and the results that answer it: a page or its section, an operation, or a part by kind and name. */
 const QUERIES = `
 how do I authenticate => authentication
 sdk => charter-client
@@ -91,7 +90,7 @@ filter => pages-filters-sorting#filter
 ValidationException => schema ValidationException, errors#422-validationexception
 `;
 
-/** The names by which QUERIES knows a result. */
+/** Returns the names that QUERIES uses for a result. */
 function namesOf(
   { kind, title, where, name, anchor }: Result | undefined = { kind: '', title: '', where: '', name: '', anchor: '' },
 ): string[] {

@@ -52,7 +52,7 @@ test('every link of every page has a target among the files, and no page loads a
     ids.set(name, new Set(own));
     expect([name, own.filter((id, i) => own.indexOf(id) !== i)]).toEqual([name, []]);
   }
-  // Redoc makes these, in the browser.
+  // Redoc creates these ids in the browser.
   for (const each of [...contract.operations, ...contract.webhooks])
     ids.get('reference.html')?.add(operationPlace(each));
   for (const name of pages) {
@@ -108,7 +108,7 @@ test('the page that holds everything has every guide, operation, webhook, respon
   expect(ids).toEqual(expect.arrayContaining(Object.keys(contract.schemas).map((name) => `/schemas/${name}`)));
 });
 
-/** Questions to an agent that has only llms.txt, and the sentences that answer them. */
+/** Questions to a program that reads only llms.txt, and the sentences that answer them. */
 const QUESTIONS: readonly (readonly [question: string, link: string, answer: string])[] = [
   ['Which header carries the key?', 'Authentication', 'Authorization: Bearer'],
   ['How do I get a key?', 'Issuing a key', 'Copy the key immediately'],
@@ -299,7 +299,7 @@ describe('npm run docs', () => {
     );
     expect(await text('index.html')).toContain('https://api.example.org/api/key');
     expect(await text('limits.html')).toContain('<a href="mailto:help@example.org">Support</a>');
-    // Its policy and its origin are not those of a server, so it has no form.
+    // The documentation on another host cannot send requests to the server, so the page has no form.
     const operation = await text('reference/createParentProgram.html');
     expect([operation.includes('npx charter-mock'), operation.includes('<form')]).toEqual([true, false]);
     expect(await read('reference/createParentProgram.html')).toContain('This request writes:');

@@ -1,4 +1,4 @@
-// Variables, statuses, commands and versions in the texts are those of the code.
+// The variables, statuses, commands and versions in the texts must be those of the code.
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isNotExecuted, isTemporary } from '../../src/client/sending.ts';
@@ -9,10 +9,10 @@ import { markdownFiles, ROOT, read, texts, variables } from '../support/contract
 
 const all = [...texts.values()].join('\n');
 
-/** The values that the server allows for a variable, as it says itself. */
+/** Returns the values that the server allows for a variable, according to its own error message. */
 function allowedFor(name: string): string {
   try {
-    // The other variables of the traces are read only with this one.
+    // The other variables for traces are read only if this one is set.
     readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: '?' });
   } catch (error) {
     if (error instanceof StartUpError) return error.remedy;
@@ -84,7 +84,7 @@ const ERROR_STATUSES = Array.from({ length: 200 }, (_, i) => 400 + i);
 const RETRIED = ERROR_STATUSES.filter(isTemporary);
 const ALWAYS_RETRIED = ERROR_STATUSES.filter(isNotExecuted);
 
-/** The error statuses in a text. */
+/** Returns the error statuses in a text. */
 const statusesIn = (text = '') => (text.match(/\b[45]\d\d\b/g) ?? []).map(Number);
 
 test('the guide on retries says to retry exactly the statuses that charter-client retries', () => {
@@ -133,7 +133,7 @@ test("the client's README names the statuses after which the client retries, and
   expect(isTemporary(500)).toBe(false);
 });
 
-/** Each command of package.json with the source of its entry and of the files beside it. */
+/** Returns each command of package.json with the source of its entry file and of the files in the same folder. */
 function readSources(): ReadonlyMap<string, string> {
   const entries = [...read('scripts/run.mjs').matchAll(/^ {2}'?([\w:-]+)'?: \{\s+entry: '([^']+)'/gm)];
   return new Map(
@@ -148,7 +148,7 @@ function readSources(): ReadonlyMap<string, string> {
 }
 
 const USE = /npm (?:run (?:--silent )?([\w:-]*\w)|(start|test)\b)(?: -- ([^`\n#]*))?/g;
-/** The shorthand of the README's tables: "`-- --check`" after the command of the row. */
+/** Matches the shorthand of the README's tables: "`-- --check`" after the command of the row. */
 const SHORTHAND = /^\| `npm run ([\w:-]+)(?: -- [^`]*)?` \|.*$/gm;
 
 test('every npm command in the texts exists, with the options that they name', () => {

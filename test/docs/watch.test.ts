@@ -7,7 +7,7 @@ import { until } from '../support/wait.ts';
 const folder = await useFolder();
 const file = join(folder, 'guide.md');
 
-// The preview builds for seconds before its first page; an edit meanwhile was shown only after the next one.
+// The bug: the preview builds for seconds before its first page, and an edit in that time was shown only after the next edit.
 test('a file that is saved during the first call is not missed', async () => {
   await writeFile(file, 'old');
   const seen: string[] = [];

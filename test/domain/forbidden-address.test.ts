@@ -1,6 +1,6 @@
 import { isForbiddenAddress, isNetwork } from '../../src/domain/forbidden-address.ts';
 
-// The attack: a webhook whose URL leads to a service that trusts everyone within the network of the server.
+// The attack: a webhook URL that leads to a service which trusts everyone within the server's network.
 
 test.each([
   ['"this network"', ['0.0.0.0', '0.0.0.1', '0.255.255.255']],

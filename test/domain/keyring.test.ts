@@ -20,7 +20,7 @@ test('the same secret is encrypted differently each time', () => {
   expect(keyring.encrypt(SECRET, PLACE)).not.toEqual(encrypted);
 });
 
-// The attack: write access to the database, to give another user a secret that the attacker knows.
+// The attack: with write access to the database, giving another user a secret that the attacker knows.
 test.each([
   ['another user', { ...PLACE, ids: ['organization-1', 'user-2'] }],
   ['another organization', { ...PLACE, ids: ['organization-2', 'user-1'] }],

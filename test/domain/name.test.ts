@@ -6,7 +6,7 @@ const ENGLAND = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}
 test.each([
   ['as it is', 'Nightly sync', 'Nightly sync'],
   ['without surrounding whitespace', '  Nightly sync\t\ufeff', 'Nightly sync'],
-  // The attack: a second key "Café" that looks like the first but has a combining accent.
+  // The attack: a second key "Café" that looks like the first one, but has a combining accent.
   ['in normalized Unicode', 'Cafe\u0301', 'Caf\u00e9'],
   ['with an emoji of several code points', '👩‍💻 laptop ❤️', '👩‍💻 laptop ❤️'],
   ['that is an emoji alone', '👩‍💻', '👩‍💻'],
@@ -27,26 +27,26 @@ const { key } = mintKey('live');
 test.each<readonly [string, string, RegExp]>([
   ['nothing', '', /must not be blank/],
   ['only spaces', ' \t\u00a0\u3000', /must not be blank/],
-  // The attack: a user with an invisible name in every list and in the audit log.
+  // The attack: a user whose name is invisible in every list and in the audit log.
   ...['\u200b', '\u2060', '\ufeff', '\u00ad', '\u3164', '\u115f', '\uffa0', '\u2800', '\u200d', '\u200c', '\ufe0f'].map(
     (character) =>
       [`only U+${character.charCodeAt(0).toString(16)}`, `${character} ${character}`, /must not be blank/] as const,
   ),
   ['a combining accent alone', '\u0301', /must not be blank/],
   ['101 characters', 'x'.repeat(101), /at most 100 characters/],
-  // The attack: NUL, which PostgreSQL refuses with an error that would cause a 500.
+  // The attack: a NUL, for which PostgreSQL has an error that would cause a 500.
   ['NUL', 'a\0b', /line breaks/],
   ['a line break', 'a\nb', /line breaks/],
   ['a line separator', 'a\u2028b', /line breaks/],
   ['a paragraph separator', 'a\u2029b', /line breaks/],
   ['a line end of terminals', 'a\u0085b', /line breaks/],
   ['an escape sequence of a terminal', 'a\u001b[2Jb', /line breaks/],
-  // The attack: a name that reverses the text after it, so that a list shows something else.
+  // The attack: a name that reverses the direction of the text after it, so that a list shows something else.
   ...['\u202e', '\u2066', '\u2069', '\u200f', '\u061c'].map(
     (character) => [`the direction U+${character.charCodeAt(0).toString(16)}`, `a${character}b`, /direction/] as const,
   ),
   ['half a surrogate pair', 'a\ud83d', /line breaks/],
-  // The attack: a key pasted into the wrong field, so that lists, logs and the audit log would show it.
+  // The risk: a key is pasted into the wrong field, and lists, logs and the audit log would show it.
   ['an API key', `old ${key}`, /an API key/],
   ['an API key of the other environment', mintKey('test').key, /an API key/],
   ['most of an API key', key.slice(0, 40), /an API key/],
@@ -88,7 +88,7 @@ test.each([
   ['a format character that is not ignorable', 'Nightly\ufff9 sync'],
   ['several of these', ' ｎ\u200bIGHTLY\u00a0\u00adsync\ufeff '],
 ])('names that differ by %s look the same', (_, text) => {
-  // The attack: two keys with the same visible name, so that someone revokes the wrong one.
+  // The attack: two keys whose names look the same, so that somebody revokes the wrong one.
   expect(nameKeyOf(text)).toEqual(nameKeyOf('Nightly sync'));
 });
 

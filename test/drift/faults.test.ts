@@ -1,4 +1,4 @@
-// Checks the planted faults of `npm run drift` without trying them, which takes minutes: each must still fit its file.
+// Checks that the planted faults of `npm run drift` still fit their files, without trying them, which takes minutes.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAULTS, isTest } from '../../scripts/drift/faults.ts';

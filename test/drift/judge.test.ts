@@ -5,7 +5,7 @@ import { useFolder } from '../support/folder.ts';
 
 const scratch = await useFolder();
 
-/** The verdict on a folder whose linter is this code. */
+/** Returns the verdict on a folder whose linter consists of `code`. */
 async function judgeStyle(name: string, code: string) {
   const folder = join(scratch, name);
   await mkdir(join(folder, 'node_modules/@biomejs/biome/bin'), { recursive: true });
@@ -18,7 +18,7 @@ test('a check that fails has caught the fault, and its first line says why', asy
   expect(verdict).toMatchObject({ isFine: false, line: 'a.ts:1:1 lint' });
 });
 
-// The time limit and a system without memory end processes in this way.
+// A time limit, or a system without free memory, kills processes in this way.
 test('a check that is killed has caught nothing', async () => {
   const killed = judgeStyle('killed', `console.log('begun'); process.kill(process.pid, 'SIGKILL');`);
   await expect(killed).rejects.toThrow('The check "style" was killed by a signal');

@@ -1,4 +1,4 @@
-// One flaw each in the path, the method or the key of a request, and the response it must get.
+// Flaws of a request's path, method or key, each with the response that the request must get.
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 import { isOfTemplate, segmentsOf } from '../../src/contract/document.ts';
@@ -12,12 +12,12 @@ import { type Change, flawedDraft, isSendable, OWN_ID, unchanged, withHeader } f
 /** A well-formed key with a correct checksum that no organization has. */
 const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
 
-/** A wrong path, method or key. Each can be combined with any other flaw and takes precedence over it. */
+/** Generates a wrong path, method or key. Each can be combined with any other flaw, and takes precedence over it. */
 export function accessFlaw(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
   return fc.oneof(wrongAddress(all), wrongMethod(operation, all), wrongKey(operation), fc.constant(byTheOther));
 }
 
-/** A request for the caller's data with a key of another organization, which gets 404. */
+/** Uses another organization's key to request the caller's row, which must get 404. */
 const byTheOther: Change = (draft) =>
   draft.path.includes(OWN_ID) ? { ...draft, key: 'other organization', subject: 'unknown' } : draft;
 
@@ -38,7 +38,7 @@ function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
     (change): Change =>
       (draft) => {
         const path = change(draft.path);
-        // A new last segment may form the path of another operation; the path then stays unchanged.
+        // If a new last segment forms the path of another operation, the path stays unchanged.
         return isKnown(path)
           ? draft
           : flawedDraft((before) => ({ ...before, path }), { stage: 'address', status: 404 })(draft);
@@ -49,7 +49,7 @@ function wrongAddress(all: readonly Operation[]): fc.Arbitrary<Change> {
 function wrongMethod({ path }: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
   const taken = all.filter((other) => other.path === path).map(({ method }) => method.toUpperCase());
   const allowed = new Set([...taken, ...(taken.includes('GET') ? ['HEAD'] : [])]);
-  // CONNECT is left out, since clients send it only to open a tunnel.
+  // CONNECT is excluded, because clients send it only to open a tunnel.
   const others = METHODS.filter((method) => !allowed.has(method) && method !== 'CONNECT');
   return fc
     .constantFrom(...others)

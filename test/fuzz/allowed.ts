@@ -7,12 +7,15 @@ const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 
-/** Whether the API allows the value where the contract has the schema. */
+/** Returns whether the API allows the value in a place where the contract has the schema. */
 export function isAllowed(schema: Json, value: unknown): boolean {
   return isOfTexts(value) && matches(schema, value);
 }
 
-/** Whether no string within it has a NUL or an unpaired surrogate, which the description of the API excludes. */
+/**
+ * Returns whether no string in the value contains NUL or an unpaired surrogate. The API's description, not its schemas, forbids
+ * both.
+ */
 function isOfTexts(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
   return Object.entries(Object(value)).every(([name, member]) => isOfTexts(name) && isOfTexts(member));
@@ -22,14 +25,14 @@ function matches(schema: Json, value: unknown): boolean {
   const text = JSON.stringify(schema);
   const check = compiled.get(text) ?? ajv.compile(schema);
   compiled.set(text, check);
-  // The bounds of a length are those of the normal form.
+  // Limits of length apply to the normal form.
   const normalForm = schema['x-normal-form'];
   return (
     check(typeof value === 'string' && typeof normalForm === 'string' ? value.normalize(normalForm) : value) === true
   );
 }
 
-/** Whether the schema allows the text of a parameter, which is a number or a boolean only if written as one. */
+/** Returns whether the schema allows the text of a parameter. The text is a number or a boolean only if it is written as one. */
 export function isTextAllowed(schema: Json, text: string): boolean {
   const isInteger = schema['type'] === 'integer' && /^-?(0|[1-9]\d*)$/.test(text);
   const isBoolean = schema['type'] === 'boolean' && /^(true|false)$/.test(text);

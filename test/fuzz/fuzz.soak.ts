@@ -1,4 +1,4 @@
-// Checks the server against the document with generated requests. `npm run fuzz` runs more of them.
+// Checks the server against the document with generated requests. `npm run fuzz` sends more of them.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,10 +23,10 @@ test('requests generated from the document get the responses that it declares', 
   expect(world.count.requests - before).toBeGreaterThan(3000);
 });
 
-// A generator that makes only what is accepted would pass for ever.
+// Checks the generator: if it generated only valid requests, the tests above would always pass.
 test('a bound that differs from that of the server is found, and shrunk to one command that shows it', async () => {
   const other = plantIn(document, [set('components parameters Limit schema maximum', 50)]);
-  // It ends with the first run that finds the bound, which each resource of the contract moves.
+  // The first run that finds the wrong limit ends the search. Which run that is changes with every resource of the contract.
   const failure = await fuzz('requests', { document: other, world, runs: 2500, seed: 1 });
   const [found, command = '', again] = failure?.split('\n') ?? [];
   expect(found).toMatch(/is invalid and must get 422 that names "limit", and got 200\.$/);
@@ -40,7 +40,7 @@ test('malformed bytes get a response of the document or none, and the server kee
 });
 
 test('a response to bytes is read without damage to a character that arrives in two segments', async () => {
-  // The bug: such a character became two U+FFFD, so that the body was longer than its Content-Length.
+  // The bug: such a character became two U+FFFD, so the body was longer than its Content-Length.
   const body = `x${'é'.repeat(500_000)}`;
   await using server = await startUpstream((_, res) => res.end(body));
   expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);

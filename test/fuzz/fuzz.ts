@@ -14,14 +14,14 @@ export const PROPERTIES = {
 
 export type PropertyName = keyof typeof PROPERTIES;
 
-/** The start: a seed alone begins with its first run; a path selects a run or a step of its shrinking. */
+/** Where to start: a seed alone starts with its first run; a path selects a run or a step of its shrinking. */
 export type Start = { readonly seed: number; readonly path?: string | undefined };
 
 export function isPropertyName(name: string): name is PropertyName {
   return Object.hasOwn(PROPERTIES, name);
 }
 
-/** Null if the property holds; otherwise the failure, a curl command, and the command that repeats the run. */
+/** Returns `null` if the property holds; otherwise the failure, a curl command, and the command that repeats the run. */
 export async function fuzz(
   name: PropertyName,
   { document, world, runs, seed, path }: { document: Json; world: World; runs: number } & Start,

@@ -1,4 +1,4 @@
-// Malformed bytes, written directly to the socket. The expected response is not known here:
+// Writes malformed bytes directly to the socket. The exact response is not known:
 // it must be one that the document declares, or none, and the server must keep running.
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/contract/conformity.ts';
@@ -12,10 +12,10 @@ import { type World, withinSeconds } from './world.ts';
 
 const MOST_SECONDS = 60;
 const KEY = '{CHARTER_KEY}';
-/** A request for the path `/`, which is a page and not in the document. A damaged path can become this one: `/?api/key`. */
+/** Matches a request for `/`, a page that is not in the document. Damage can make a path this one, for example `/?api/key`. */
 const FOR_START_PAGE = /^\S+ \/(?:\?\S*)? HTTP\//m;
 
-/** Replaces a number of bytes at an offset by other bytes. */
+/** A damage that replaces `gone` bytes at an offset with other bytes. */
 type Damage = { readonly at: number; readonly gone: number; readonly come: string };
 
 const damage: fc.Arbitrary<Damage> = fc.record({
@@ -70,7 +70,7 @@ function withDamage(text: string, { at, gone, come }: Damage): string {
   return text.slice(0, from) + come + text.slice(from + gone);
 }
 
-/** The request as HTTP/1.1 text, one character per byte. */
+/** Returns the request as HTTP/1.1 text, one character per byte. */
 function textOf({ method, path, query, headers, body = '' }: Draft): string {
   const bytes = Buffer.from(body);
   const url = query.length === 0 ? path : `${path}?${query.join('&')}`;
@@ -96,7 +96,7 @@ async function responsesTo(text: string, { url, count }: World, { key }: TestOrg
   return responsesIn(await withinSeconds(MOST_SECONDS, exchange));
 }
 
-/** Splits the bytes into responses by the length that each declares. */
+/** Splits the bytes into responses by their declared lengths. */
 function responsesIn(received: string): RawResponse[] {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return [];

@@ -1,4 +1,4 @@
-// One flaw each in the input of a request, and the response it must get.
+// Flaws of a request's input, each with the response that the request must get.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Operation } from '../support/contract/contract.ts';
@@ -10,7 +10,7 @@ import { validValue, wrongText, wrongValue } from './values.ts';
 
 const ENCODED_WRONG = ['%', '%f', '%zz', '%ff', '%C3', '%ed%a0%80', '%c0%ae'];
 
-/** A flaw of the input. The server checks the input last, so any other flaw takes precedence. */
+/** Generates a flaw of the input. The server checks the input last, so any other flaw takes precedence. */
 export function inputFlaw(operation: Operation): fc.Arbitrary<Change> {
   return fc.oneof(
     wrongAccept,
@@ -47,7 +47,10 @@ function wrongQuery({ parameters = [] }: Operation): fc.Arbitrary<Change> {
   return fc.oneof(unknown, broken);
 }
 
-/** One flaw per parameter: a value outside its schema, a repeated name, or a forged text that only the server can issue. */
+/**
+ * Returns one flaw for each parameter: a value outside its schema, a repeated name, or a forged text that only the server can
+ * issue.
+ */
 function wrongParameters({ parameters = [] }: Operation): fc.Arbitrary<Change>[] {
   return parameters.flatMap((parameter): fc.Arbitrary<Change>[] => {
     const { name, schema } = parameter;
@@ -100,7 +103,7 @@ function wrongPath({ path, parameters = [] }: Operation): fc.Arbitrary<Change>[]
     });
 }
 
-/** Values that some operations accept. */
+/** Media types that some operations accept and others do not. */
 const MEDIA_TYPES = [
   'text/plain',
   '',
@@ -164,7 +167,7 @@ function wrongBodies(operation: Operation): fc.Arbitrary<Change>[] {
         unsupported,
       ),
     );
-  // The chunked encoding does not tell the server in advance that the body is empty.
+  // With the chunked encoding, the server does not know in advance that the body is empty.
   const nothing: Change = (draft) => {
     const headers = { ...draft.headers, 'Transfer-Encoding': undefined, 'Content-Length': '0' };
     return { ...draft, body: undefined, headers };

@@ -1,4 +1,4 @@
-// A request as sent, and the same request as a shell command.
+// A request as it is sent, and the same request as a shell command.
 import { gzipSync } from 'node:zlib';
 import type { Sending } from '../support/clients/client.ts';
 import type { KeyKind } from './draft.ts';
@@ -10,11 +10,11 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   readonly scheme: string;
-  /** The id in the path, and the requests that created its item. The last of them returned the id. */
+  /** The id in the path, and the requests that created its row. The last of them returned the id. */
   readonly made?: { readonly by: readonly Outgoing[]; readonly id: string } | undefined;
 };
 
-/** Maximum body length in characters; a longer body is compressed. */
+/** The maximum length of a body in the command, in characters. A longer body is shown compressed. */
 const MOST_SHOWN = 2000;
 
 /** The shell variable of each key. */
@@ -25,7 +25,7 @@ const VARIABLES: Record<Exclude<KeyKind, 'none'>, string> = {
   revoked: '$CHARTER_REVOKED_KEY',
 };
 
-/** One line for bash. It reads the server's address from CHARTER_URL, and the key from CHARTER_KEY. */
+/** Returns the request as one line for bash, which reads the server's address from CHARTER_URL, and the key from CHARTER_KEY. */
 export function curlOf(outgoing: Outgoing): string {
   const { made } = outgoing;
   if (made === undefined) return lineOf(outgoing, '-i');
@@ -52,7 +52,7 @@ function lineOf({ method, url, headers, body, key, scheme }: Outgoing, option: s
   return `base64 -d <<< ${gzipSync(body).toString('base64')} | gunzip | ${line}`;
 }
 
-/** A name followed by a colon removes a header that curl sends by default. */
+/** Returns curl's options for a header. A name followed by a colon removes a header that curl sends by default. */
 function headerLines(name: string, value: string | readonly string[] | undefined): string[] {
   if (value === undefined) return name === 'Authorization' ? [] : [`-H '${name}:'`];
   return [value].flat().map((each) => `-H ${quote(each === '' ? `${name};` : `${name}: ${each}`, 'latin1')}`);

@@ -1,4 +1,4 @@
-// A sequence of requests generated from the document, in a new organization.
+// A sequence of requests that are generated from the document and sent in a new organization.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type ConformityCheck, createConformityCheck } from '../../src/contract/conformity.ts';
@@ -15,12 +15,13 @@ import { isSlow, type TimedReply, type World } from './world.ts';
 
 const MOST_REQUESTS = 20;
 
-/** Checks every response against the document. */
+/** Returns the property that every response matches the document. */
 export function requestProperty(document: Json, world: World) {
   const operations = operationsOf(document);
   const check = createConformityCheck(document);
   const drafts = fc.array(anyDraft(operations), { minLength: 1, maxLength: MOST_REQUESTS, size: 'max' });
-  // An organization to which nothing was written is used again, which saves shrinking most of its time.
+  // An organization to which nothing was written is used again. Otherwise new organizations would take most of the time of
+  // shrinking.
   let unchanged: TestOrganization | undefined;
   return fc.asyncProperty(drafts, async (sequence) => {
     const ours = unchanged ?? (await world.newOrganization());
@@ -53,7 +54,7 @@ async function outgoingOf(draft: Draft, place: Place): Promise<Outgoing> {
   return { method, url, headers, body: await referringBody(draft, place), key, scheme, made };
 }
 
-/** The body with ids of existing rows: the server refuses a reference to any other, even if the schema allows it. */
+/** Returns the body with references to existing rows. The server refuses other references, even if the schema allows them. */
 async function referringBody({ operation, body }: Draft, { ours }: Place): Promise<Draft['body']> {
   if (typeof body !== 'string') return body;
   const references = await createReferences(ours.client, operation);
@@ -63,7 +64,7 @@ async function referringBody({ operation, body }: Draft, { ours }: Place): Promi
   }, body);
 }
 
-/** Creates an item with the create operation of the collection in the path, or one that a new row adds to the collection. */
+/** Creates the row for the id in the path, or the row from which that one results, and returns the requests and the id. */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
   const created = resourceOf({ path }).path;
   const creation = operations.find((other) => other.path === created && other.method === 'post');
@@ -84,7 +85,7 @@ async function make({ path }: Operation, { operations, world, ours }: Place): Pr
 /** The methods of the operations that read a body. */
 const READING = ['POST', 'PUT', 'PATCH'];
 
-/** The faults of the response, one sentence each. Empty: none. */
+/** Returns the faults of the response, each as one sentence. Empty if there are none. */
 function complaintsOf(
   check: ConformityCheck,
   { method, url, body }: Outgoing,
@@ -103,7 +104,7 @@ function complaintsOf(
   ];
 }
 
-/** Whether the errors name only the field or its members. The server truncates long names. */
+/** Returns whether the errors name only the field or its members. The server truncates long names. */
 function isNamed(field: string, { body }: TimedReply): boolean {
   const names = Object.keys(Object(body?.errors));
   return (
@@ -112,8 +113,9 @@ function isNamed(field: string, { body }: TimedReply): boolean {
 }
 
 /**
- * The fields of the body that the response shows with other values. Once, V8 read an escaped name as one of another request,
- * and what was stored was wrong.
+ * Returns the fields of the body that the response shows with another value. V8 once confused an escaped name with a name of
+ * another
+ * request, so that wrong data was stored.
  */
 function notShown(body: string, { body: shown }: TimedReply): string[] {
   const sent: unknown = JSON.parse(body);
@@ -123,12 +125,12 @@ function notShown(body: string, { body: shown }: TimedReply): string[] {
   );
 }
 
-/** Instants are shown in UTC. */
+/** Returns whether both are the same time. Responses show times in UTC. */
 function isSameInstant(sent: unknown, shown: unknown): boolean {
   return /^[1-9]\d{3}-\d\d-\d\dT/.test(`${sent}`) && parseInstant(`${sent}`).toJSON() === shown;
 }
 
-/** Whether the value is shown. Of an object, each entry must be, unless it is removed by null. */
+/** Returns whether the response shows the value. Each entry of an object must be shown, unless null removes it. */
 function isShown(sent: unknown, shown: unknown): boolean {
   if (!isObject(sent)) return isDeepStrictEqual(sent ?? {}, shown ?? {}) || isSameInstant(sent, shown);
   const entries = new Map(Object.entries(Object(shown)));

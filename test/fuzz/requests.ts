@@ -1,4 +1,4 @@
-// Generates any request for any operation of the document, with its expected response.
+// Generates requests for all operations of the document, each with its expected response.
 import fc from 'fast-check';
 import { successesOf } from '../../src/contract/document.ts';
 import type { Operation } from '../support/contract/contract.ts';
@@ -25,13 +25,15 @@ function draftFor(operation: Operation, all: readonly Operation[]): fc.Arbitrary
 
 export type Expectation = {
   readonly statuses: readonly number[];
-  /** The fields that the 422 must name. */
+  /** The field that the 422 must name. */
   readonly field?: string | undefined;
-  /** A description for the failure report. */
+  /** The expectation in words, for the failure report. */
   readonly words: string;
 };
 
-/** `before`: earlier requests of the same organization, which can conflict with the new one. */
+/**
+ * Returns what the response must be. `before` contains earlier requests of the organization, which can conflict with the new one.
+ */
 export function expectationOf(
   draft: Draft,
   { url, before }: { url: string; before: readonly Outgoing[] },
@@ -66,7 +68,7 @@ function fineStatuses({ operation, headers, body, key }: Draft, before: readonly
   return [...successesOf(operation), ...conditional.filter(isShown), ...refused];
 }
 
-/** A batch that the contract allows. The server may refuse each of its changes. */
+/** Returns whether the body is a batch that is made as a whole or not at all. The server may refuse any of its changes. */
 function isAtomic(body: Draft['body']): boolean {
   return typeof body === 'string' && Object(JSON.parse(body)).atomic === true;
 }
@@ -75,7 +77,7 @@ function isWriting({ method }: Outgoing): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** Each value may be valid, and the whole request too large. */
+/** Returns the flaws of a request that is too large, although each of its values may be valid. */
 function tooLong({ operation, body }: Draft, url: string): Flaw[] {
   const isLargeBody = operation.requestBody !== undefined && Buffer.byteLength(body ?? '') > maxBodyBytesOf(operation);
   return [

@@ -1,9 +1,11 @@
-// Texts that a schema allows, from its bounds, its pattern and its format.
+// Generates texts that a schema allows, from its limits, its pattern and its format.
 import fc from 'fast-check';
 import type { Json } from '../../src/contract/document.ts';
 import { isAllowed } from './allowed.ts';
 
-/** Characters that often cause bugs: quotes, wildcards, bidirectional marks, multi-unit letters, and plain ones. */
+/**
+ * Characters that often cause bugs: quotes, wildcards, bidirectional marks, characters of several UTF-16 units, and plain ones.
+ */
 const ODD = [
   ...'a Zé_%\\\'"<&;\t\n0-/.~',
   '\u00df',
@@ -39,7 +41,7 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
     }),
 };
 
-/** Maximum length if the schema sets none. */
+/** The maximum length if the schema has none. */
 const UNBOUNDED = 2000;
 
 export function validText(schema: Json): fc.Arbitrary<string> {
@@ -68,13 +70,13 @@ export function validText(schema: Json): fc.Arbitrary<string> {
   });
 }
 
-/** Repeats a character of the text, which usually keeps it within its pattern. */
+/** Repeats a character of the text, so that the longer text usually still matches the pattern. */
 function padding(points: readonly string[], at: number, length: number): string[] {
   const point = points[at % points.length] ?? 'x';
   return Array.from({ length: length - points.length }, () => point);
 }
 
-/** Whether at least a quarter of its texts are valid; with fewer, filtering them takes too long. */
+/** Returns whether at least a quarter of the generated texts are valid. If fewer are, filtering them takes too long. */
 function isOftenFine(source: fc.Arbitrary<string>, isValid: (text: string) => boolean): boolean {
   const samples = fc.sample(source, { numRuns: 60, seed: 1 });
   return samples.filter(isValid).length >= samples.length / 4;

@@ -5,7 +5,7 @@ import { type Change, type Draft, encodings, OWN_ID, unchanged, withHeader } fro
 import { validText } from './texts.ts';
 import { validValue } from './values.ts';
 
-/** Parameters whose values only the server issues. It refuses any other text, even if the schema allows it. */
+/** Parameters whose values only the server issues. The server refuses all other values, even if the schema allows them. */
 export const MADE_BY_SERVER: ReadonlySet<string> = new Set(['cursor']);
 
 export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
@@ -29,7 +29,7 @@ export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
   }));
 }
 
-/** The path, with the caller's own id or a generated one. */
+/** Generates the path with the caller's own id or a generated one. */
 function pathOf({ path }: Operation, parameters: readonly Parameter[]): fc.Arbitrary<Pick<Draft, 'path' | 'subject'>> {
   const inPath = parameters.filter(({ in: where }) => where === 'path');
   if (inPath.length === 0) return fc.constant({ path, subject: 'own' });
@@ -49,7 +49,7 @@ export function fillPath(template: string, values: ReadonlyMap<string, string>):
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => values.get(name) ?? OWN_ID);
 }
 
-/** Names and values; optional parameters may be missing. */
+/** Generates names and values of the parameters. Optional ones may be missing. */
 function given(parameters: readonly Parameter[]): fc.Arbitrary<[string, string][]> {
   const members = Object.fromEntries(parameters.map(({ name, schema }) => [name, textOf(schema)]));
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => name);
@@ -84,12 +84,12 @@ function bodyOf({ requestBody }: Operation): fc.Arbitrary<string | undefined> {
     });
 }
 
-/** RFC 8259 section 7: any character may be escaped without a change of meaning. */
+/** Escapes characters, which does not change the meaning (RFC 8259 section 7). */
 function escapeCharacters(text: string): string {
   return text.replace(/[\u007f-\uffff/]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Differences in notation that do not change the meaning. */
+/** Generates changes of notation that do not change the meaning. */
 export function harmless(operation: Operation): fc.Arbitrary<Change> {
   const isReading = operation.requestBody !== undefined;
   const header = (name: string, ...values: string[]) =>
@@ -118,7 +118,7 @@ export function harmless(operation: Operation): fc.Arbitrary<Change> {
   );
 }
 
-/** A body of an unknown type, for operations that read no body. */
+/** Adds a body of an unknown type, for operations that read no body. */
 function carrying(body: string): Change {
   return (draft) => withHeader('Content-Type', 'x/y')({ ...draft, body });
 }

@@ -1,11 +1,11 @@
-// Generates JSON that a schema allows, and JSON that it refuses for one known reason, for any schema of the document.
+// Generates JSON that a schema of the document allows, and JSON that the schema refuses for one known reason.
 import fc from 'fast-check';
 import type { Json } from '../../src/contract/document.ts';
 import { wrongJson, wrongTexts } from '../support/contract/wrong-values.ts';
 import { isAllowed, isTextAllowed } from './allowed.ts';
 import { validText } from './texts.ts';
 
-/** `path` leads to the one invalid place; [] is the whole value. */
+/** A value with one invalid place, to which `path` leads. If `path` is empty, the place is the whole value. */
 export type Wrong = { readonly value: unknown; readonly path: readonly string[] };
 
 const MOST_ITEMS = 20;
@@ -56,7 +56,7 @@ function validObject(schema: Json): fc.Arbitrary<object> {
   return fc.tuple(named, validEntries(schema)).map(([own, entries]) => ({ ...entries, ...own }));
 }
 
-/** Entries besides the named properties, sometimes up to the bound. */
+/** Generates entries in addition to the named properties, sometimes as many as the schema allows. */
 function validEntries(schema: Json): fc.Arbitrary<object> {
   const { maxProperties = MOST_ITEMS, propertyNames } = schema;
   const ofEntry = entrySchemaOf(schema);
@@ -66,7 +66,7 @@ function validEntries(schema: Json): fc.Arbitrary<object> {
   return fc.oneof({ weight: 9, arbitrary: entries(0) }, { weight: 1, arbitrary: entries(most) });
 }
 
-/** Values that the schema refuses, with the invalid place. */
+/** Generates values that the schema refuses, each with the invalid place. */
 export function wrongValue(schema: Json): fc.Arbitrary<Wrong> {
   const [named, ofEntry] = [propertiesOf(schema), entrySchemaOf(schema)];
   const places: fc.Arbitrary<Wrong>[] = [wrongItself(schema)];
@@ -90,7 +90,7 @@ export function wrongValue(schema: Json): fc.Arbitrary<Wrong> {
   return fc.oneof(...places);
 }
 
-/** An array with exactly one invalid item. */
+/** Generates arrays with exactly one invalid item. */
 function wrongItem({ items, maxItems = MOST_ITEMS }: Json): fc.Arbitrary<Wrong> {
   const others = validArray({ items, maxItems: Math.min(Number(maxItems) - 1, MOST_ITEMS) });
   return fc.tuple(others, wrongValue(Object(items)), fc.nat()).map(([array, { value, path }, at]) => {
@@ -103,7 +103,7 @@ const anything: fc.Arbitrary<Wrong> = fc.jsonValue().map((value) => ({ value, pa
 
 function wrongItself(schema: Json): fc.Arbitrary<Wrong> {
   const listed = wrongJson(schema).map(({ value }) => value);
-  // An object or an array among them would be invalid in its members instead.
+  // Excludes objects and arrays, because they could be invalid in their members instead.
   const any = fc.jsonValue().filter((value) => typeOf(schema, value) !== 'object' && !isFilledArray(schema, value));
   const isText = [schema['type']].flat().includes('string') && schema['enum'] === undefined;
   const broken = isText ? [brokenText(schema)] : [];
@@ -121,7 +121,7 @@ function typeOf({ type }: Json, value: unknown): string {
   return [type].flat().includes('object') && value !== null && !Array.isArray(value) ? typeof value : '';
 }
 
-/** A valid text with one more character, which often violates a bound or the pattern. */
+/** Generates a valid text with one more character, which often violates a limit or the pattern. */
 function brokenText(schema: Json): fc.Arbitrary<string> {
   const extra = fc.oneof(fc.constantFrom('\u0000', '\ud800', '\udfff', ' ', '%'), fc.string({ maxLength: 1 }));
   return fc
@@ -129,7 +129,7 @@ function brokenText(schema: Json): fc.Arbitrary<string> {
     .map(([text, more, at]) => text.slice(0, at % (text.length + 1)) + more + text.slice(at % (text.length + 1)));
 }
 
-/** An object with exactly one invalid member. */
+/** Generates objects with exactly one invalid member. */
 function within(schema: Json, name: fc.Arbitrary<string>, member: fc.Arbitrary<Wrong>): fc.Arbitrary<Wrong> {
   const room = Math.min(Number(schema['maxProperties'] ?? MOST_ITEMS) - 1, MOST_ITEMS);
   return fc
@@ -163,7 +163,7 @@ function wrongName({ propertyNames }: Json): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...listed), brokenText(schema)).filter((name) => !isAllowed(schema, name));
 }
 
-/** A text for a parameter that its schema refuses. */
+/** Generates texts for a parameter that its schema refuses. */
 export function wrongText(schema: Json): fc.Arbitrary<string> {
   const listed = wrongTexts(schema).map(({ value }) => String(value));
   const broken = schema['type'] === 'string' && schema['enum'] === undefined ? [brokenText(schema)] : [];
@@ -176,7 +176,7 @@ function propertiesOf({ properties }: Json): [string, Json][] {
   return Object.entries<Json>(Object(properties));
 }
 
-/** The schema of undeclared members. Undefined: they are not allowed. */
+/** Returns the schema of undeclared members, or `undefined` if the schema allows none. */
 function entrySchemaOf({ additionalProperties, type }: Json): Json | undefined {
   const isSchema = typeof additionalProperties === 'object' && additionalProperties !== null;
   return isSchema && [type].flat().includes('object') ? Object(additionalProperties) : undefined;

@@ -1,4 +1,4 @@
-// The server under test, started as by an operator, and the organizations that call it.
+// The server under test, which is started as an operator starts it, and the organizations that call it.
 
 import { revokeKey } from '../../src/service/keys/revoke-key.ts';
 import { issueKeyByEmail } from '../../src/service/operator/keys.ts';
@@ -17,19 +17,19 @@ export type TimedReply = Reply & { readonly seconds: number };
 
 export type World = {
   readonly url: string;
-  /** Number of requests sent. */
+  /** The number of requests that were sent. */
   readonly count: { requests: number };
   newOrganization(): Promise<TestOrganization>;
-  /** Repeats a request that is slow or gets no response; throws if the second attempt gets none either. */
+  /** Sends a request, again if it is slow or gets no response. Throws if the second attempt gets no response, either. */
   send(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
   close(): Promise<void>;
 };
 
-/** Longer than any time-out of the server. */
+/** Longer than every time limit of the server. */
 const GIVE_UP_SECONDS = 300;
 const SLOW_SECONDS = 5;
 const TRIES = 3;
-/** A request may take so much longer than one at the same moment that does nothing. */
+/** How many times longer a request may take than a request at the same moment that does nothing. */
 const TIMES_AN_EMPTY_REQUEST = 20;
 
 export async function openWorld(): Promise<World> {
@@ -89,7 +89,7 @@ export async function openWorld(): Promise<World> {
     count,
     newOrganization,
     async send(outgoing, ours) {
-      // A busy machine is slow occasionally; a slow server is slow on every attempt.
+      // A busy machine is slow now and then, but a slow server is slow in every attempt.
       const response = await sendOnce(outgoing, ours).catch((error: unknown) => {
         if (error instanceof NoResponseError) return sendOnce(outgoing, ours);
         throw error;

@@ -1,4 +1,4 @@
-// The tests edit a copy, because other tests read the contract at the same time.
+// The tests edit a copy of the contract, because other tests read the contract at the same time.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const scratch = await mkdtemp(join(tmpdir(), 'charter-served-'));
 const closing: (() => Promise<void>)[] = [() => rm(scratch, { recursive: true })];
 afterAll(() => Promise.all(closing.map((close) => close())));
 
-/** A mock that follows the edits of a copy of its own. */
+/** Starts a mock that follows the edits of its own copy of the contract. */
 async function startEditedMock(): Promise<EditedMock> {
   const lines: string[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'charter-mock-'));
@@ -36,7 +36,7 @@ async function startEditedMock(): Promise<EditedMock> {
   return {
     async edit(...edits) {
       lines.length = 0;
-      // The files are written without an interruption, so that the mock reads all of them or none.
+      // All files are written synchronously, so that the mock reads either all edits or none.
       for (const each of edits) save(folder, each);
       const printed = () => lines.filter((line) => !line.includes(' -> '));
       await until('the edit to be reported', () => [SERVED, KEPT].includes(printed().at(-1) ?? ''));
@@ -49,7 +49,7 @@ async function startEditedMock(): Promise<EditedMock> {
   };
 }
 
-/** Replaces a file by a new one, as an editor does. */
+/** Replaces a file with a new one, as editors do. */
 function save(folder: string, [file, from, to]: Edit): void {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
@@ -62,7 +62,7 @@ const FULL = { id: '019c2291-34b8-752e-bca9-6513269e0d37', name: 'Nordic Scholar
 const MINIMAL = { id: '019c4cee-335f-7a6a-8317-d23f128b2f33', name: 'Alpine Teacher Residency' };
 const CREATED_ID = '019de2fb-197b-76ca-83c8-90c1d3ac94af';
 
-/** Independent of each other. The linter takes longer than all these tests. */
+/** Edits that do not depend on each other. They are tried together, because linting takes longer than all these tests. */
 const VALID_EDITS: readonly Edit[] = [
   [KEY, 'Nightly sync', 'Edited'],
   ['components/examples/ParentProgramFull.yaml', FULL.name, 'Edited full'],

@@ -2,7 +2,7 @@ import { idsOf, walk } from '../support/data/programs.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
-/** The first example of the contract. */
+/** The id of the contract's first example. */
 const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
 
 const mock = await useMock();
@@ -67,7 +67,7 @@ test('an update without changes keeps updated_at', async () => {
   expect(after).toMatchObject({ body: before.body, headers: { etag: before.headers['etag'] } });
 });
 
-// Attack: a property of every object, which an assignment would lose or, worse, set.
+// The attack: naming an entry after a property of every object, so that an assignment loses the entry or sets the prototype.
 test('a metadata entry named __proto__ is an entry like any other', async () => {
   const { body } = await mock.client.patch(`${LIST}/${NORDIC}`, '{"metadata":{"__proto__":"x"}}');
   expect(Object.entries(body.metadata)).toContainEqual(['__proto__', 'x']);

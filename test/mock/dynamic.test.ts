@@ -1,4 +1,4 @@
-// Generated data matches the schema: the test client checks every response against the contract.
+// The test client checks that every generated response matches the contract.
 import { operations } from '../support/contract/contract.ts';
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
@@ -10,7 +10,7 @@ const IDS = 30;
 const again = await useMock({ dynamicSeed: 'a' });
 const mocks = [await useMock({ dynamicSeed: 'a' }), await useMock({ dynamicSeed: 'b' })] as const;
 
-// The refusals of all operations have the same schemas.
+// All operations have refusals with the same schemas, so only the first operation's refusals are generated.
 test.each(operations.map((operation, i) => ({ operation, leastRefusal: i === 0 ? 400 : 600 })))(
   '$operation.operationId: generated responses of every status match their schema',
   async ({ operation, leastRefusal }) => {

@@ -1,7 +1,7 @@
 import { exampleMessageOf } from '../../scripts/mock/declared-responses.ts';
 import type { Operation } from '../../src/contract/document.ts';
 
-/** An operation on the path, with the 404 that all resources share. */
+/** Returns an operation on the path with the 404 examples that all resources share. */
 function operationOn(path: string): Operation {
   const examples = {
     no_such_parent_program: { value: { message: 'There is no parent program with this id.' } },
@@ -13,7 +13,7 @@ function operationOn(path: string): Operation {
   return { ...texts, path, method: 'get', tags: [], security: [], responses };
 }
 
-// The attack: the first example of a shared response, which is about another resource.
+// The risk: the mock shows the first example of a shared response, which is about another resource.
 test.each([
   ['/api/parent_programs/{id}', 'There is no parent program with this id.'],
   ['/api/providers/{id}', 'There is no provider with this id.'],

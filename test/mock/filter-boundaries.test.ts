@@ -30,7 +30,10 @@ async function itemsOf(client: Client, path: string, query = ''): Promise<Item[]
   return body.data;
 }
 
-/** A client of an organization with these rows. SQL inserts them, because a request chooses neither ids nor times. */
+/**
+ * Creates an organization with these rows and returns its client. The rows are inserted with SQL, because a request cannot set
+ * ids and times.
+ */
 async function serverWith(path: string, items: readonly Item[]): Promise<Client> {
   const { id: organizationId, client } = await createTestOrganization(server);
   await insertItems(server.db, { organizationId, table: tableOf({ path }) }, items);
@@ -49,7 +52,7 @@ const listed = new Map(
 const later = (instant: string, milliseconds: number) => new Date(Date.parse(instant) + milliseconds).toISOString();
 const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*\.\d{3}Z$/.test(text);
 
-/** The values of the item's fields at which the filter could begin or cease to find it: whatever field it looks at. */
+/** Returns the values at which the filter could begin or cease to match the item, whatever field of the item it compares. */
 function boundaries({ schema }: Parameter, item: Item): string[] {
   if (schema.enum !== undefined) return schema.enum.map(String);
   if (schema.type === 'boolean') return ['true', 'false'];
@@ -97,7 +100,7 @@ test.each(filters)(
     const texts = (item: Item) => Object.values(item).filter((value) => typeof value === 'string').length;
     const item = items.toSorted((a, b) => texts(b) - texts(a))[0] ?? {};
     const found = new Map<string, boolean>();
-    // A pattern can allow no value but those of the field.
+    // The pattern of a filter may match only the values that its field has in the items.
     const own = items.map((each) => each[filter.name]).filter((value) => typeof value === 'string');
     const values = filter.schema.enum === undefined ? own : [];
     for (const value of new Set([...boundaries(filter, item), ...values])) {
@@ -108,11 +111,11 @@ test.each(filters)(
       found.set(value, ids(served).includes(String(item['id'])));
     }
     const sides = new Set(found.values());
-    // The values must be on both sides, or nothing was compared.
+    // If all values are on one side of the boundary, nothing was compared.
     if (sides.size < 2)
       throw new Error(oneSided({ path, filter, values: [...found.keys()], isFound: sides.has(true) }));
     if (filter.schema.format !== 'date-time') return;
-    // Both could otherwise be wrong alike: "at or after this time".
+    // A correct filter, "at or after this time", matches up to exactly one of the times. Mock and server could both be wrong.
     const compared = [...found.keys()].filter(
       (at) => isInstant(at) && found.get(at) && found.get(later(at, 1)) === false,
     );

@@ -1,4 +1,4 @@
-// The mock responds to every input, as the contract defines it if the input is HTTP, and does not crash. What a client library
+// The mock responds to every input without crashing, and to HTTP as the contract says. What a client library
 // can send is compared with the server in test/contract/parity.test.ts.
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -122,7 +122,7 @@ test('it closes at once, whatever its clients do', async () => {
     await open(rawRequest(`POST ${LIST}`, [`Authorization: Bearer ${ours.key}`, 'Content-Length: 9']), false),
     await open(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`),
   ];
-  // The end of the mock needs no timer: fake timers would let a graceful shutdown wait for ever.
+  // Closing the mock needs no timer. With fake timers, a graceful shutdown would wait for ever.
   mocked.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   try {
     await ours.close();

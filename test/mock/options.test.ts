@@ -3,7 +3,7 @@ import { SECRET_BYTES, secretText } from '../../src/domain/webhooks/webhook-mess
 
 const SECRET = secretText(Buffer.alloc(SECRET_BYTES, 7));
 
-/** A command line with each option unlike its default, and what is read from it. */
+/** A command line for each option with a value other than its default, and the options that must be read from it. */
 const UNLIKE_DEFAULTS: Record<keyof typeof OPTIONS, readonly [string[], object]> = {
   port: [['--port', '1'], { port: 1 }],
   host: [['--host', '127.0.0.2'], { host: '127.0.0.2' }],

@@ -1,4 +1,4 @@
-// The switch that forces responses from outside of the app: /__mock and its page.
+// Forces responses of the mock from outside, through /__mock and its page.
 import { useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
@@ -132,7 +132,7 @@ test.each([
   expect((await add(body)).body.errors).toEqual({ [field]: [expect.any(String)] });
 });
 
-// The command "curl -d" sends JSON as a form, unless the Content-Type is set.
+// `curl -d` sends JSON with the Content-Type of a form, unless another one is set.
 test.each(['/overrides', '/clear'])('415 for JSON that is sent as a form to %s', async (path) => {
   const { status, body } = await control('POST', path, { status: 503 }, 'application/x-www-form-urlencoded');
   expect([status, body.message]).toEqual([

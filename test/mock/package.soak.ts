@@ -1,4 +1,4 @@
-// The package charter-mock, installed in an empty folder as in the project of a user.
+// The package charter-mock, installed in an empty folder, as in a user's project.
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,16 +18,16 @@ const tarball = await packMock();
 const folder = await useFolder();
 await writeFile(join(folder, 'charter-mock.tgz'), tarball);
 await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'suite', type: 'module' }));
-// Offline: whatever it needs must be inside.
+// Installs offline, so everything that the package needs must be inside it.
 await run('npm', ['install', '--offline', '--no-audit', '--no-fund', './charter-mock.tgz'], { cwd: folder });
 
-/** Runs a program in the folder. Rejects with its output if it fails. */
+/** Runs a program in the folder and returns its output. Throws an error with the output if the program fails. */
 async function runCode(name: string, code: string): Promise<string> {
   await writeFile(join(folder, name), code);
   return (await run(process.execPath, [name], { cwd: folder })).stdout;
 }
 
-/** Returns what a program prints as JSON. */
+/** Runs a program that prints JSON and returns the value. */
 async function outputOf<T>(name: string, code: string): Promise<T> {
   return JSON.parse(await runCode(name, code));
 }
@@ -69,11 +69,11 @@ test('it passes publint and "are the types wrong", as an ES module and with requ
   expect((await publint({ pack: { tarball: bytes.buffer }, strict: true })).messages).toEqual([]);
   const result = await checkPackage(createPackageFromTarballData(bytes));
   if (result.types === false) throw new Error('It has no types.');
-  // That resolution knows no exports.
+  // The resolution "node10" does not support `exports`.
   expect(result.problems.filter((each) => !('resolutionKind' in each && each.resolutionKind === 'node10'))).toEqual([]);
 });
 
-// The time that this takes depends on what else the machine does, and the processor time on the processor.
+// Compares processor times, because elapsed time depends on the load of the machine, and processor time on the processor.
 test('it starts with less processor time than nine programs that do nothing', async () => {
   const measure = (name: string, code: string) =>
     outputOf<number>(name, `${code}\nconst { user, system } = process.cpuUsage(before);\nconsole.log(user + system);`);
@@ -85,7 +85,7 @@ test('it starts with less processor time than nine programs that do nothing', as
        const before = process.cpuUsage();
        await (await startMock()).close();`,
     );
-  // A busy machine makes the work slower, never quicker.
+  // A busy machine makes the work slower but never faster, so the shortest of several times counts.
   let [least, leastOfEmpty] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let i = 0; i < 10 && least >= 9 * leastOfEmpty; i += 1) {
     leastOfEmpty = Math.min(leastOfEmpty, await empty());
@@ -255,7 +255,7 @@ test('the examples of the README compile, and the first one runs', async () => {
   await Promise.all(files.map((file, i) => writeFile(join(folder, file), sources[i] ?? '')));
   const scratch = { folder, remove: async () => {} };
   expect(await typeCheck(scratch, ['globals.d.ts', ...files])).toEqual({ code: 0, stdout: '', stderr: '' });
-  // A field that the contract does not have does not compile.
+  // A field that is not in the contract must not compile.
   await writeFile(join(folder, 'wrong.ts'), `${setUp}mock.reset({ parent_programs: [{ nam: 'x' }] });\nexport {};\n`);
   expect((await typeCheck(scratch, ['wrong.ts'])).stdout).toMatch(/'nam' does not exist|known properties/);
   const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'example-0.ts'], {
@@ -265,7 +265,7 @@ test('the examples of the README compile, and the first one runs', async () => {
 });
 
 describe('npx charter-mock', () => {
-  // The command itself, because npx would outlive it or be outlived by it.
+  // Starts the command without npx, because npx might end before or after it.
   const command = join(folder, 'node_modules/.bin/charter-mock');
   const start = (...parameters: string[]) =>
     runningOf(spawn(process.execPath, [command, ...parameters], { cwd: folder, ...LIMITED }));
@@ -315,7 +315,7 @@ describe('npx charter-mock', () => {
   });
 });
 
-/** The tarball that `npm run mock -- --pack` makes. */
+/** Returns the tarball that `npm run mock -- --pack` makes. */
 async function packMock(): Promise<Buffer> {
   await using folder = await openFolder();
   await buildMockPackage(join(folder.path, 'mock'));

@@ -1,4 +1,4 @@
-// A foreign server that violates the contract in every possible way.
+// The proxy in front of a server that violates the contract in every possible way.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { formatKey } from '../../src/domain/keys/api-key.ts';
@@ -39,7 +39,7 @@ beforeEach(() => {
   response = {};
 });
 
-/** The lines that the proxy prints for one request with this response. */
+/** Sends one request whose response from the server is `given`, and returns the lines that the proxy prints. */
 async function disagreements(
   given: UpstreamResponse,
   { method = 'GET', url = '/api/key', headers, body }: SentRequest = {},
@@ -65,7 +65,7 @@ test('the proxy prints nothing for a valid response', async () => {
 });
 
 test.each<[string, UpstreamResponse, RegExp]>([
-  // Prism's proxy would silently respond to this one from the contract.
+  // Prism's proxy would silently replace this response with one from the contract.
   ['502', { status: 502, body: { message: 'Not yet.' } }, /^the contract does not show the status 502\.$/],
   ['another success', { status: 202 }, /^the contract does not show the status 202\.$/],
   ['an empty header', { headers: { 'X-Request-Id': '' } }, /^the header x-request-id must NOT have fewer/],
@@ -197,7 +197,7 @@ test('a client that disconnects before the end of its body is no disagreement of
   await using own = await startTestProxy(upstream.url);
   const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
   socket.write(rawRequest(`POST ${LIST}`, ['Content-Length: 100', 'Expect: 100-continue'], '{'));
-  // The proxy reads the body from now on.
+  // From now on, the proxy is reading the body.
   await once(socket, 'data');
   socket.destroy();
   await until('the line of the request', () => own.lines.length > 0);

@@ -1,4 +1,4 @@
-// The mock counts requests as a server does, so that the pacing of a client can be tried on it.
+// The mock counts requests as the server does, so that developers can try how a client keeps to the rate limits.
 import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 

@@ -1,4 +1,4 @@
-// A resource that refers to another one: a copy of parent programs with a reference, an instant and an action.
+// A resource that refers to another one: a copy of parent programs with a reference, a time and an action.
 import { openMock } from '../../scripts/mock/server.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import { Client } from '../support/clients/client.ts';
@@ -9,7 +9,7 @@ const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';
 
 type Named = Record<string, object>;
 
-/** The contract with "/api/sample_courses" beside the parent programs. No resource of the product has this name. */
+/** Returns the contract with the additional resource "/api/sample_courses". No resource of the product has this name. */
 async function documentWithCourses() {
   const document = await readDocument();
   const copyOf = (value: unknown): Named =>

@@ -1,4 +1,3 @@
-// `npm run mock -- --send-events` against receivers of all kinds.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -13,7 +12,7 @@ const SECRET = secretText(randomBytes(SECRET_BYTES));
 
 type Received = { readonly event: WebhookEvent; readonly agent: string | undefined; readonly type: string | undefined };
 
-/** Sends the events to a receiver that verifies them, and responds as `respond` does. */
+/** Sends the events to a receiver that verifies their signatures and responds with `respond`. */
 async function sendTo(respond: (res: ServerResponse, count: number) => void, path = '/webhooks') {
   const received: Received[] = [];
   const paths: (string | undefined)[] = [];

@@ -1,4 +1,4 @@
-// The mock with --stateful and the server: the same scenarios with the same outcome.
+// Runs the same scenarios on the mock with --stateful and on the server, and compares the outcomes.
 import { Store } from '../../scripts/mock/store.ts';
 import type { Client, Reply, Sending } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';
@@ -9,7 +9,7 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 import { readFeed } from '../support/traffic/feed.ts';
 
 const LIST = '/api/parent_programs';
-/** The first example of the contract. */
+/** The id of the contract's first example. */
 const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
 const UNKNOWN = '019c2291-34b8-752e-bca9-000000000000';
 
@@ -24,7 +24,7 @@ type Send = (method: string, url: string, sending?: Sending) => Promise<Reply>;
 type Exchanged = { readonly what: string; readonly reply: Reply };
 type Scenario = (send: Send) => Promise<void>;
 
-/** Runs the scenario on a side, from an empty list. */
+/** Runs the scenario on the mock or the server, from an empty list. */
 async function run(client: Client, scenario: Scenario): Promise<Exchanged[]> {
   const exchanged: Exchanged[] = [];
   await scenario(async (method, url, sending) => {
@@ -35,7 +35,7 @@ async function run(client: Client, scenario: Scenario): Promise<Exchanged[]> {
   return exchanged;
 }
 
-/** Each side chooses its ids, times and cursors. */
+/** Replaces what the mock and the server each choose: ids, times and cursors. */
 function withoutChosenParts(url: string): string {
   return url
     .replace(/[0-9a-f-]{36}/i, '{id}')
@@ -47,14 +47,17 @@ const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 const METADATA = /"metadata":\{[^}]*\}/g;
 
-/** The body without what each side chooses: ids and times. `isChanged`: updated_at is later than created_at. */
+/**
+ * Returns the body without the ids and times that the mock and the server choose. `isChanged`: whether updated_at is later than
+ * created_at.
+ */
 function dataOf({ body, text }: Reply): unknown {
   if (typeof body?.message === 'string') return JSON.parse(text.replace(ID, 'an id'));
   const withoutChosen = (item: Record<string, unknown>) => {
     const { id: _id, created_at: createdAt, updated_at: updatedAt, metadata: _metadata, ...rest } = item;
     return { ...rest, ...(createdAt !== undefined && { isChanged: createdAt !== updatedAt }) };
   };
-  // The order of the text counts, because JavaScript has names such as "10" before all others. PostgreSQL writes blanks.
+  // Metadata is compared as text, because an object would list names such as "10" before all others. PostgreSQL adds spaces.
   const metadata = (text.match(METADATA) ?? []).map((each) => each.replaceAll(/" ?([:,]) ?"/g, '"$1"'));
   if (Array.isArray(body?.results)) return [metadata, body.results.map(({ status }: Reply) => status)];
   return [metadata, Array.isArray(body?.data) ? body.data.map(withoutChosen) : body && withoutChosen(body)];

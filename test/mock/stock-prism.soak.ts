@@ -1,4 +1,4 @@
-// The guide's tables of differences between stock Prism and the mock. Each row is sent to both.
+// The guide's tables of differences between unmodified Prism and the mock. The request of each row is sent to both.
 
 import { Client, exchangeRaw, parseRaw, type Reply, type Sending } from '../support/clients/client.ts';
 import { readGuide } from '../support/contract/guides.ts';
@@ -6,17 +6,17 @@ import { kill, startFile, untilPrinted } from '../support/processes/process.ts';
 import { useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
-/** The first of the contract's examples. */
+/** The id of the contract's first example. */
 const NORDIC = '019c2291-34b8-752e-bca9-6513269e0d37';
 const OTHER = '019c2291-34b8-752e-bca9-000000000000';
 const PROBLEM = { 'content-type': 'application/problem+json' };
 const JSON_TYPE = { 'content-type': expect.stringMatching(/^application\/json/) };
 
 type Side = { readonly client: Client; readonly key: string };
-/** The expectations of a reply beyond its status; `lacks` is a header that it does not have. */
+/** What a response must have besides its status. `lacks` names a header that it must not have. */
 type Expected = { headers?: object; body?: object; text?: string; lacks?: string };
 type Difference = {
-  /** Sends the request; the last reply is the one that the table describes. */
+  /** Sends the requests. The last response is the one that the table describes. */
   readonly send: (side: Side) => Promise<Reply>;
   readonly prism?: Expected;
   readonly mock?: Expected;
@@ -34,7 +34,7 @@ const post =
 
 const FIRST_PAGE = { data: [{ id: NORDIC }, { name: 'Alpine Teacher Residency' }] };
 
-/** The differences by the first cell of their row. */
+/** The differences, by the first cell of their row. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   'an unknown query parameter': {
     send: get(`${LIST}?verbose=1`),
@@ -180,7 +180,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
   '`__code=503` in the query': { send: get('/api/key?__code=503') },
 };
 
-/** The one difference that is not a response. */
+/** The only row in which a side does not respond. */
 const NO_RESPONSE = 'a body that is not readable JSON';
 
 type Row = { readonly request: string; readonly prism: string; readonly mock: string };
@@ -231,12 +231,12 @@ function expectReply(reply: Reply, cell: string, { lacks, ...expected }: Expecte
   if (lacks !== undefined) expect(reply.headers).not.toHaveProperty([lacks]);
 }
 
-/** The number with which a cell begins. */
+/** Returns the status at the beginning of a cell. */
 function statusIn(cell: string): number {
   return Number(/^\d{3}\b/.exec(cell)?.[0]);
 }
 
-/** The second reply; its body says whether both have the same value of a header. */
+/** Returns the second response with a body that says whether both responses have the same value of the header. */
 function withEquality(name: string, first: Reply, second: Reply): Reply {
   return { ...second, body: { isEqual: first.headers[name] === second.headers[name] } };
 }

@@ -1,4 +1,3 @@
-// Resources that `npm run new-resource` adds pass every check and every test.
 import { globSync } from 'node:fs';
 import { type Checkout, makeCheckout, run } from '../../scripts/drift/checkout.ts';
 import { judge, listFailures } from '../../scripts/drift/judge.ts';
@@ -6,12 +5,10 @@ import { HELP } from '../../scripts/new-resource/resource.ts';
 import { CHECKS } from '../../scripts/test/checks.ts';
 import { root } from '../../scripts/tool.ts';
 
-// What the trials of `npm run new-resource` share.
-
-/** The example of the help: every kind of field, all operations, the clients' own ids and events. */
+/** The example of the command's help: every kind of field, all operations, external ids and events. */
 const FULL = argumentsIn(HELP.slice(HELP.indexOf('Example:')));
 
-/** The arguments after "--", as the shell reads them. */
+/** Returns the arguments after "--", split as a shell does. */
 function argumentsIn(command: string): string[] {
   const [, written = ''] = command.split(' -- ');
   return [...written.replaceAll('\\\n', '').matchAll(/'([^']*)'|\S+/g)].map(([whole, quoted]) => quoted ?? whole);
@@ -32,12 +29,12 @@ async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise
   }
 }
 
-/** Events of rows without a name, which refer to rows of the other new resource. */
+/** A resource with events, whose rows have no name and refer to rows of the other new resource. */
 const REFERRING = argumentsIn(
   'npm run new-resource -- courses --events --field title:string:1..100 --field provider_id:reference=providers:filter',
 );
 
-/** The smallest resource: no name to sort by, no filter, no event, and rows that never change. */
+/** The smallest resource: no name to sort by, no filter and no events, and its rows never change. */
 const SMALL = argumentsIn(
   'npm run new-resource -- entries --singular entry --operations list,create,get --field amount:integer:-5..5',
 );
@@ -47,7 +44,7 @@ const testFiles = [...globSync('test/**/*.test.ts', { cwd: root }), 'test/fuzz/f
 
 const filesIn = (folder: string) => globSync('{openapi,prisma,src}/**/*.*', { cwd: folder }).sort();
 
-/** A dry run lists what the command then writes. */
+/** Adds the resource, and checks that a dry run listed what the command then writes. */
 async function addAsListed(folder: string): Promise<void> {
   const before = filesIn(folder);
   const listed = await add(folder, ...FULL, '--dry-run');
@@ -78,7 +75,8 @@ test('with three new resources, every check and every test passes', () =>
       if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
     }
     const failures = await listFailures(checkout, testFiles, { isParallel: true });
-    // A fault of the resource fails always. `npm test` proves the tests by themselves and beside others.
+    // Runs failed files again, alone: a fault of the resource fails every time. `npm test` checks that the tests can run in
+    // parallel.
     const failed = [...new Set(failures.map(({ file }) => file))];
     const confirmed = failed.length === 0 ? [] : await listFailures(checkout, failed);
     expect(confirmed).toEqual([]);

@@ -1,4 +1,3 @@
-// The arguments of `npm run new-resource`.
 import { readField } from '../../scripts/new-resource/field.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';

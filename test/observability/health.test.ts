@@ -17,14 +17,14 @@ test('the server reports that it is alive and ready, without a key and uncached'
 test('while every connection is taken, readiness fails in time, and any number of probes uses one place in the queue', async () => {
   const { pool } = server.db;
   const patience = pool.options.connectionTimeoutMillis;
-  // The requests must wait for longer than the statement time-out.
+  // The requests must wait for longer than the statement timeout.
   pool.options.connectionTimeoutMillis = 0;
   const held = await Promise.all(Array.from({ length: pool.options.max ?? 0 }, () => pool.connect()));
   try {
     const responses = await Promise.all(Array.from({ length: 50 }, () => server.anonymous.get('/readyz')));
     for (const response of responses)
       expect(response).toMatchObject({ status: 503, body: { status: 'the database answers too slowly' } });
-    // What the server does in the background may wait, too.
+    // Background work of the server may wait for a connection, too.
     expect(pool.waitingCount).toBeGreaterThanOrEqual(1);
     expect(pool.waitingCount).toBeLessThan(5);
     expect((await server.anonymous.get('/livez')).status).toBe(200);

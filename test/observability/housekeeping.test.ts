@@ -48,7 +48,7 @@ test('housekeeping deletes webhook deliveries with their events, and the counts 
   const { organizationId } = (await createTenant(db)).scope;
   const { secret: _, ...endpoint } = await insertEndpoint(db, organizationId, { url: 'https://hook.example' });
   const [old = '', recent = ''] = await writeEvents(db, organizationId, 2);
-  // An event of 31 days ago has an id of that time.
+  // Moves the event 31 days into the past, with an id of that time.
   const text = `update webhook_deliveries set created_at = now() - interval '31 days',
     message_id = event_id(cast(extract(epoch from now() - interval '31 days') * 1000000 as bigint), 1) where message_id = $1`;
   await db.pool.query(text, [old]);
@@ -88,7 +88,7 @@ test('housekeeping erases the previous secret of a webhook endpoint once it no l
 const EVENTS = 2500;
 const CHUNK = 1000;
 
-/** Starts housekeeping. Its first chunk of expired events waits until `release` is called. */
+/** Starts housekeeping whose first chunk of expired events waits until `release` is called. */
 async function startBlocked(work: (running: Blocked) => Promise<void>): Promise<void> {
   const { db, url } = database;
   const { organizationId } = (await createTenant(db)).scope;
@@ -122,7 +122,7 @@ type Blocked = {
   readonly left: () => Promise<number>;
 };
 
-// The attack: a shutdown during a deletion of millions of rows never ends.
+// The risk: a shutdown waits until millions of rows have been deleted.
 test('a stop waits for the chunk in progress, and the next one does not begin', async () => {
   await startBlocked(async ({ stop, release, left }) => {
     const stopped = stop();

@@ -60,7 +60,7 @@ test('every request is logged as one line of JSON with the X-Request-Id of its r
   for (const { path, method, response } of responses) {
     const requestId = response.headers['x-request-id'];
     expect(await lineOf(requestId)).toEqual({
-      // There are many health checks, of little interest, so their level is debug.
+      // Health checks are frequent and of little interest, so they are logged at the level debug (20).
       level: path === '/livez' ? 20 : 30,
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       requestId,
@@ -124,18 +124,18 @@ test('the log never contains a key, header, query or body of a request', async (
   for (const word of [secret, strange.slice(-40), 'Bearer', 'uthorization', 'ecret-search', 'Secret', 'SECRET-1']) {
     expect({ word, isPrinted: printed.includes(word) }).toEqual({ word, isPrinted: false });
   }
-  // The log contains no larger part of a key either.
+  // Nor does the log contain 12 successive characters of the key.
   for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
 });
 
 const MALFORMED = 30;
 
-/** The log of a server that is stopped after malformed requests and refusals, and the number of refusals. */
+/** The log of a server that was stopped after malformed requests and refusals, and the number of refusals. */
 type Stopped = { readonly log: readonly LogLine[]; readonly refused: number };
 
 let stopped: Promise<Stopped> | undefined;
 
-/** Stops one server for several tests. */
+/** Stops a server once for several tests. */
 function stoppedServer(): Promise<Stopped> {
   stopped ??= stopServer();
   return stopped;
@@ -151,11 +151,11 @@ function stopServer(): Promise<Stopped> {
   });
 }
 
-/** Sends requests while the database does not answer. Returns how many the server refused. */
+/** Sends requests while a table is locked, and returns how many of them the server refused. */
 async function refusedAt({ url }: Charter): Promise<number> {
   const text = (i: number) =>
     keptRequest(`GET /api/parent_programs?search=refused${i}`, [`Authorization: Bearer ${ours.key}`]);
-  // A process that has just started may refuse the first ones for another reason: its look-up of their key takes long.
+  // A new process looks up its first key slowly, and could refuse requests for that reason. So the key is looked up before.
   await new Client(url, ours.key).get('/api/key');
   return withClient(database.url, async (blocker) => {
     await blocker.query('begin');
@@ -196,7 +196,7 @@ test('a request aborted by its client is logged as aborted', async () => {
   expect(line).toMatchObject({ method: 'POST', path: '/api/parent_programs' });
 });
 
-/** A logger on a terminal, and the rows that it has written. */
+/** Creates a logger that writes to a terminal, and a function that reads the lines. */
 function useTerminal() {
   const output = Object.assign(new PassThrough(), { isTTY: true });
   const logger = createLogger('info', { output });
@@ -224,7 +224,7 @@ test('any other line is one row with its members, and an error adds its stack', 
   expect(read()).toMatch(/^\[[\d:]+\] ERROR: a request failed requestId=x\nError: Broken\.\n( +at .*\n)+$/);
 });
 
-// The attack: a path that moves the cursor, or changes the title of the terminal in which somebody reads the log.
+// The attack: a path that moves the cursor or changes the title of the terminal in which somebody reads the log.
 test('a terminal never gets a control character from a request', () => {
   const { logger, read } = useTerminal();
   logger.info({ method: 'GET', path: '/\u001b]0;title\u0007\r\n/x\u009b2J', status: 404, milliseconds: 1 });

@@ -25,7 +25,7 @@ metrics.add(cellMetrics(CELL));
 metrics.add(new Workers({ count: 2, url: '', logger: createLogger('silent') }).metrics());
 const server = await useServer({ metrics });
 
-/** Waits until the metrics are as expected: a request counts when its response has been sent, which its client may see earlier. */
+/** Waits for the expected metrics. A request is counted after its response has been sent, which the client may see earlier. */
 function untilSeries(expected: Readonly<Record<string, number>>): Promise<Series> {
   return until(`the metrics ${JSON.stringify(expected)}`, async () => {
     const series = await readSeries(metrics);
@@ -63,7 +63,7 @@ test('every request counts once, by operation or part of the server and by class
   };
   const expected = Object.entries(names).map(([name, added]) => [name, (before.get(name) ?? 0) + added] as const);
   const after = await untilSeries(Object.fromEntries(expected));
-  // The last bucket holds every request.
+  // The last bucket contains every request.
   const buckets = 'charter_request_duration_seconds_bucket{operation="health",status="2xx",le="+Inf"}';
   expect(after.get(buckets)).toBe(after.get(requests('health', '2xx')));
 });
@@ -210,7 +210,7 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
     requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
   });
   const { client } = await createTestOrganization(own);
-  // A busy machine needs several tries: while the tokens cannot be leased in time, every request is admitted.
+  // A busy machine needs several attempts: requests are admitted as long as tokens cannot be leased in time.
   const refusalsOf = async (send: () => Promise<{ status: number }>) => {
     let refused = 0;
     await until('a refusal', async () => {
@@ -243,14 +243,14 @@ test('connections in use, idle and awaited are those of the pool', async () => {
     const during = await readSeries(metrics);
     expect(byLabel(during, 'charter_database_connections', 'state')).toEqual({ in_use: poolSize, idle: 0 });
     expect(during.get('charter_database_connections_max')).toBe(poolSize);
-    // What the server does in the background waits, too.
+    // Background work of the server waits for a connection, too.
     expect(during.get('charter_database_waiting')).toBeGreaterThanOrEqual(1);
     expect(during.get('charter_database_waiting')).toBeLessThanOrEqual(pool.waitingCount);
   } finally {
     for (const connection of held) connection.release();
     (await waiting).release();
   }
-  // The pool closes a connection only after it has been idle for some time.
+  // The pool closes connections only after they have been idle for some time.
   await until('idle connections', async () => {
     const series = await readSeries(metrics);
     const { in_use: inUse = 0, idle = 0 } = byLabel(series, 'charter_database_connections', 'state');
@@ -273,7 +273,7 @@ test('each statement that looks keys up counts with the number of its requests',
   expect(after.count - before.count).toBeLessThanOrEqual(50);
 });
 
-// The attack: somebody who reads the metrics learns who the customers are, or fills the memory with time series.
+// The attack: learning from the metrics who the customers are, or filling the memory with time series.
 test('no label has a value that a request, a key, an organization or an address determines', async () => {
   const { client, id, key, email } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'Labelled' });
@@ -298,7 +298,8 @@ test('no label has a value that a request, a key, an organization or an address 
     'table',
   ])
     labels.delete(label);
-  // These labels are those of Node: generations of the garbage collector, spaces of the heap, kinds of resources and the version.
+  // The labels of Node's own metrics: generations of the garbage collector, spaces of the heap, kinds of resources and the
+  // version.
   expect([...labels].filter((label) => !/^(kind|space|type|version|major|minor|patch)$/.test(label ?? ''))).toEqual([]);
 });
 
@@ -306,7 +307,7 @@ test('two processes with labels of their own appear side by side', async () => {
   const [one, two] = [new Metrics({ worker: '1' }), new Metrics({ worker: '2' })];
   for (const each of [one, two])
     each.add([() => ({ name: 'x', help: 'X.', type: 'gauge', values: [{ labels: {}, value: 1 }] })]);
-  // What another process reads has passed through JSON.
+  // Snapshots from other processes have passed through JSON.
   const snapshots = JSON.parse(JSON.stringify([await one.read(), await two.read()]));
   const series = parseSeries(await formatSnapshots(snapshots));
   expect(byLabel(series, 'x', 'worker')).toEqual({ 1: 1, 2: 1 });

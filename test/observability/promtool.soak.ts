@@ -6,14 +6,15 @@ import { formatSnapshots, Metrics } from '../../src/observability/metrics/metric
 import { openFolder } from '../support/folder.ts';
 import { createTestOrganization, startServer } from '../support/servers/server.ts';
 
-// Prometheus's own program judges what Prometheus reads. It runs only at full length, because it is not on every machine.
+// Checks what Prometheus reads with Prometheus's own program. Runs only at full length, because not every machine has the
+// program.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ALERTS = 'src/observability/monitoring/alerts.yaml';
 const promtool = findPromtool();
 const judged = promtool === null ? test.skip : test;
 
-/** Runs promtool, and returns its exit code and all output. */
+/** Runs promtool, and returns its exit code and its whole output. */
 async function run(parameters: readonly string[], input = ''): Promise<{ code: number | null; printed: string }> {
   const child = spawn(promtool ?? '', parameters, { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
   let printed = '';
@@ -56,7 +57,7 @@ judged('Prometheus understands every query of the dashboard', async () => {
     expr: query.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|cell|instance)/g, 'x'),
   }));
   await using folder = await openFolder();
-  // promtool reads JSON as YAML.
+  // JSON is valid YAML.
   await writeFile(join(folder.path, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
   expect(await run(['check', 'rules', join(folder.path, 'rules.yaml')])).toMatchObject({ code: 0 });
 });

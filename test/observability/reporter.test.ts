@@ -52,7 +52,7 @@ test('of many refusals under load, the first has a line at once, and stopping lo
 
 const seen = (status: number) => ({ requestId: crypto.randomUUID(), status, code: 'HPE_INVALID_METHOD' });
 
-// The attack: filling the disk, a line for each request that costs its client a few bytes.
+// The attack: filling the disk with log lines, each for a request that costs its client only a few bytes.
 test('of many malformed requests, ten have a line each, and the others are counted by status in one line', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -67,7 +67,7 @@ test('of many malformed requests, ten have a line each, and the others are count
   expect(lines.slice(10)).toMatchObject([
     { level: 30, msg: 'further unreadable or incomplete HTTP requests', statuses: { 400: 690, 408: 300 } },
   ]);
-  // Then the next ten seconds begin.
+  // The next ten seconds begin.
   log(seen(414));
   expect(lines.slice(11)).toMatchObject([{ status: 414, msg: 'unreadable or incomplete HTTP request' }]);
   stop();

@@ -34,7 +34,7 @@ const logger = pino({ base: null }, { write: (line) => log.push(JSON.parse(line)
 const server = await useServer({ tracing, logger });
 const { client, id: organizationId, email, key } = await createTestOrganization(server);
 
-/** Waits for the span of a request. Its parts are exported before it. */
+/** Waits for the span of a request. The spans of its parts are exported earlier. */
 function untilRequest({ headers }: Reply): Promise<ExportedSpan> {
   const requestId = headers['x-request-id'];
   return collector.untilSpan(`the request ${requestId}`, ({ attributes }) =>
@@ -101,7 +101,8 @@ test('a statement that waits for a connection is a part of the request that send
   const [one, ...others] = await Promise.all(Array.from({ length: poolSize }, () => pool.connect()));
   const spans = ['first', 'second'].map((name) => tracing.startTrace({ name, kind: 'server' }));
   const statements = spans.map((span, i) => tracing.run(span, () => pool.query(`select ${i} as waiting`)));
-  // The second statement gets its connection from the first one.
+  // The second statement gets the connection when the first one has ended, so the pool serves it in the context of the first
+  // span.
   one?.release();
   await Promise.all(statements);
   for (const connection of others) connection.release();
@@ -133,7 +134,7 @@ test('the log line of a request has the id of its trace, even if the trace is no
     const line = await until('the line', () => log.find(({ requestId }) => requestId === headers['x-request-id']));
     expect(line).toMatchObject({ traceId, path: '/api/key', status: 200 });
   }
-  // This span is exported after those.
+  // Spans are exported in order, so the earlier ones have been exported, too.
   await untilRequest(await client.get('/api/key'));
   expect(collector.text()).toContain(recorded.traceId);
   expect(collector.text()).not.toContain(left.traceId);
@@ -184,7 +185,7 @@ test('requests whose keys are looked up together share a span, which is linked w
   expect(partsOf(shared).map(({ name }) => name)).toEqual(['the statement']);
 });
 
-// The attack: somebody who reads the traces learns a key, or what an organization stores.
+// The attack: learning from the traces a key, or what an organization stores.
 test('no span contains a key, a query, a path, a body, an address or an organization', async () => {
   const strange = mintKey('live').key;
   const description = 'Secret description';
@@ -213,7 +214,7 @@ test('every span of the server has one of few names', async () => {
   expect([...names].filter((name) => /[0-9a-f]{8}-|\$\d|'/.test(name))).toEqual([]);
 });
 
-// The receiver belongs to somebody else, who must not see how the server traces.
+// The receiver belongs to somebody else, who must not learn how the server traces.
 test('an attempt to deliver a webhook is a trace of its own, which its receiver does not see', async () => {
   await using receiver = await startScriptedServer();
   receiver.play(respondsWith(202));
@@ -235,7 +236,7 @@ test('an attempt to deliver a webhook is a trace of its own, which its receiver 
 });
 
 test('a failed attempt to deliver a webhook is an error', async () => {
-  // The endpoints of another test would get the event, too.
+  // Uses an organization of its own, because endpoints of other tests would get the event, too.
   const { id } = await createTestOrganization(server);
   await using receiver = await startScriptedServer();
   receiver.play(respondsWith(410));
@@ -275,7 +276,7 @@ describe.each<{ sampler: SamplerName; ratio: number; of: { none: boolean; sample
   });
 });
 
-// The attack: an outage of the collector becomes one of the server.
+// The risk: an outage of the collector becomes an outage of the server.
 test.each([
   // Nothing listens on this port.
   { kind: 'that refuses connections', endpoint: 'http://127.0.0.1:1' },
@@ -299,6 +300,6 @@ test.each([
   await traces.close();
   const failures = lines.filter(({ msg }) => msg === 'could not export traces; these spans are lost');
   expect(failures).toHaveLength(lines.length);
-  // One line is written at once, and one with the number of the others at the end.
+  // The first failure is logged immediately. The number of further failures is logged in one line at the end.
   expect(lines.length).toBeLessThanOrEqual(2);
 });

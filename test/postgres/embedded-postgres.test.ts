@@ -6,12 +6,12 @@ import { withClient } from '../support/postgres/postgres.ts';
 import { kill, type Running, startFile, untilPrinted } from '../support/processes/process.ts';
 import { until } from '../support/wait.ts';
 
-// Each member is a separate process, as are servers, admin commands and tests that share one data folder.
+// Each member is a separate process, like the servers, admin commands and tests that share a data folder.
 
 let members: Running[] = [];
 const dataDir = await createFolder();
 afterAll(() => removeCluster(dataDir));
-/** The last member to leave normally stops the server, even if earlier members crashed. */
+/** The last member that leaves normally stops the PostgreSQL server, even if earlier members crashed. */
 afterEach(async () => {
   await Promise.all(members.map(kill));
   members = [];
@@ -34,7 +34,7 @@ async function enter(folder = dataDir): Promise<Member> {
   return { member, url };
 }
 
-/** Resolves after the member has left and, if it was the last one, has stopped the server. */
+/** Makes the member leave. Resolves after it has left and, if it was the last one, has stopped the PostgreSQL server. */
 async function leave(member: Running): Promise<void> {
   member.child.stdin?.end();
   expect((await member.ended).code).toBe(0);
@@ -44,7 +44,7 @@ function lockFileOf(folder: string): string {
   return join(folder, 'postgres', 'postmaster.pid');
 }
 
-/** Returns `null` if no server runs. */
+/** Returns the process id of the PostgreSQL server, or `null` if none runs. */
 async function serverPid(folder = dataDir): Promise<number | null> {
   const pid = Number((await readFile(lockFileOf(folder), 'utf8').catch(() => '')).split('\n')[0]);
   return pid > 0 && isAlive(pid) ? pid : null;
@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Identifies one run of a server. */
+/** Returns a text that differs for each start of a PostgreSQL server. */
 async function startOf(url: string): Promise<string> {
   const { rows } = await withClient(url, (client) => client.query('select pg_postmaster_start_time()::text as start'));
   return rows[0].start;
@@ -81,7 +81,8 @@ test('of three processes that join an empty folder at once, one starts the serve
   await removeCluster(folder);
 });
 
-// The server survives a member that was killed. The next member must find it, not start a second one on the same files.
+// The server survives a member that was killed. The next member must find the server, and not start another one on the same
+// files.
 test('after kill -9 of the only member, the next one joins the running server and finds the data', async () => {
   const killed = await enter();
   await withClient(killed.url, (client) => client.query('create table if not exists kept as select 1 as one'));
@@ -108,7 +109,7 @@ test('after kill -9 of the server, the next member starts it on the same data', 
   await leave(next.member);
 });
 
-// After a crash or in a new container, the process id in the lock file may belong to any process: here, to this test.
+// After a crash or in a new container, the process id in the lock file may belong to any process. Here, it belongs to this test.
 test("a lock file with another process's id does not prevent the start, and that process is left alone", async () => {
   const before = await enter();
   const lockFile = await readFile(lockFileOf(dataDir), 'utf8');

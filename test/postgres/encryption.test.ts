@@ -37,7 +37,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const file = () => join(dataDir, 'encryption-key');
 
-/** Starts as a server does, without the server. */
+/** Connects to the database as a server does when it starts. */
 function start(
   databaseUrl: string,
   keyring?: Keyring,
@@ -58,7 +58,7 @@ async function using<T>(connecting: Promise<Connected>, work: (connected: Connec
 
 const nothing = async () => {};
 
-/** A database as the migrations of a first start leave it: without an encryption key. */
+/** Creates a database without an encryption key, as the migrations of a first start leave it. */
 async function withKeylessDatabase(work: (url: string) => Promise<void>): Promise<void> {
   await withScratchDatabase(async (url) => {
     await withClient(url, (client) => client.query('delete from encryption_keys'));
@@ -66,7 +66,7 @@ async function withKeylessDatabase(work: (url: string) => Promise<void>): Promis
   });
 }
 
-/** The message and the remedy for the operator. */
+/** Returns the message and the remedy for the operator. */
 async function refusalOf(connecting: Promise<Connected>): Promise<string> {
   const error = await using(connecting, nothing).catch((thrown: unknown) => thrown);
   if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
@@ -91,7 +91,7 @@ const SEED = `
 
 const KEYS = ['Nightly sync', 'NIGHTLY sync', 'night\u200bly sync', 'Reports', 'Nightly sync'];
 
-/** A database as the version before encryption left it: 2,500 organizations with a second factor each. */
+/** Fills a database as the version before encryption did, with 2,500 organizations that each have a second factor. */
 async function makeOldDatabase(url: string): Promise<Row[]> {
   const migrations = await readMigrations();
   await migrate(
@@ -123,11 +123,11 @@ test('the secrets of an earlier version are encrypted at the start, and stay the
     expect(after).toHaveLength(2500);
     for (const [i, { id, organization_id, totp_secret, cursor_key }] of after.entries()) {
       const totpSecret = OLD.decrypt(totp_secret, placeOfTotpSecret({ organizationId: organization_id, id }));
-      // The same key: a client that stopped in the middle of a list can go on with its cursor.
+      // Cursors are signed with this key. It stays the same so that a client in the middle of a list can continue.
       const cursorKey = OLD.decrypt(cursor_key, placeOfCursorKey(organization_id));
       expect([totpSecret, cursorKey]).toEqual([before[i]?.totp_secret, before[i]?.cursor_key]);
     }
-    // A new resource adds its permissions without reading all keys.
+    // The constraint for permissions may be unvalidated: a new resource extends it without reading all keys.
     const open = `select conname from pg_constraint where not convalidated and conname <> 'api_keys_permissions_check'`;
     expect((await withClient(url, (client) => client.query(open))).rows).toEqual([]);
   }, 'empty');
@@ -140,7 +140,7 @@ test('current keys whose names look alike do not stop the start, keep their name
       const keys = await db.prisma.apiKey.findMany({ orderBy: { createdAt: 'asc' } });
       expect(keys.map(({ name }) => name)).toEqual(KEYS);
       const forms = keys.map(({ nameKey }) => Buffer.from(nameKey ?? []).toString('hex'));
-      // The oldest has the form of the name, and so has the revoked one, whose name is free.
+      // The oldest key gets the form of the shared name. So does the revoked one, because its name counts as free.
       expect(forms[4]).toBe(forms[0]);
       expect(new Set(forms).size).toBe(4);
       const { organizationId = '', userId = '', nameKey = null } = keys[0] ?? {};
@@ -230,7 +230,7 @@ test('a key can be changed: with both keys everything can be read, and after the
     await using(start(url, BOTH), async ({ db }) => {
       expect(await secretBy(BOTH)).toEqual(Buffer.alloc(20, 'totp'));
       await setSecret(BOTH);
-      // From now on, a process without the new key could not read everything.
+      // From now on, a process without the new key could not read everything, so it is refused.
       expect(await refusalOf(start(url, OLD))).toMatch(/^ENCRYPTION_KEY lacks a key/);
       await setSecret(OLD);
       expect(await rotateEncryptionKey(db)).toBe(2);
@@ -241,7 +241,7 @@ test('a key can be changed: with both keys everything can be read, and after the
       const organization = await db.prisma.organization.findFirstOrThrow();
       expect(NEW.decrypt(organization.cursorKey, placeOfCursorKey(organizationId))).toEqual(cursorKey);
     });
-    // A process that still runs with the old key alone: what it encrypts would be lost.
+    // A process still runs with the old key only. What it encrypts would be lost, so its writes are refused.
     await expect(setSecret(OLD)).rejects.toThrow(/is not among those of this database/);
     await expect(createOrganization(old.db, { name: 'Late', users: [] })).rejects.toThrow();
     expect(await secretBy(NEW)).toEqual(Buffer.alloc(20, 'totp'));
@@ -250,7 +250,7 @@ test('a key can be changed: with both keys everything can be read, and after the
   });
 });
 
-/** As `npm run admin -- rotate-encryption-key` does. */
+/** Rotates the key as `npm run admin -- rotate-encryption-key` does. */
 function rotate(url: string, keyring?: Keyring): Promise<number> {
   return using(start(url, keyring, { replacesUnusedKeys: true }), ({ db }) => rotateEncryptionKey(db));
 }
@@ -262,13 +262,13 @@ async function keyIds(url: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-// The fault: a change of keys is begun and given up, and the new key is thrown away.
+// The mistake: an operator begins to change the key, gives up, and throws the new key away.
 test('a lost key with which nothing is encrypted is not needed, and a rotation forgets it', async () => {
   await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
     await using(start(url, BOTH), nothing);
     await using(start(url, OLD), nothing);
-    // A process with both keys may be running, and may write with the new one.
+    // A process with both keys may still run, and may encrypt with the new key.
     expect(await keyIds(url)).toEqual([OLD.currentId, NEW.currentId].sort());
     expect(await rotate(url, OLD)).toBe(0);
     expect(await keyIds(url)).toEqual([OLD.currentId]);
@@ -306,7 +306,7 @@ test('a lost key of secrets is forgotten by no rotation, and the message names t
   });
 });
 
-// The race: a process with the new key is writing a secret while one without it starts.
+// The race: a process with the new key is writing a secret while a process without it starts.
 test('a start waits for a write with a key that it lacks, and is refused', async () => {
   await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));
@@ -345,7 +345,7 @@ test('a rotation of the encryption key covers both secrets of a webhook endpoint
       ];
       expect(secrets.map(secretText)).toEqual([second.secret, first.secret]);
     });
-    // A process that still runs with the old key alone must not store a secret that nobody could read.
+    // A process that still runs with the old key only must not store a secret that nobody could read.
     await expect(addEndpoint(old.db, actor)).rejects.toThrow();
     await old.leave();
   });

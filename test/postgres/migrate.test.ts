@@ -9,7 +9,7 @@ const OURS = await readMigrations();
 const NAMES = OURS.map(({ name }) => name);
 const [FIRST = ''] = NAMES;
 
-/** The message for the operator; it never contains the password that every URL in this file has. */
+/** Returns the message for the operator, and checks that it does not contain the password that every URL in this file has. */
 async function refusalOf(url: string, migrations = OURS): Promise<string> {
   const error = await migrate(url, migrations).catch((thrown: unknown) => thrown);
   if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
@@ -75,7 +75,7 @@ test('a migration that was edited after its application is refused by name', asy
     expect(await refusalOf(url, edited)).toMatch(
       new RegExp(`changed after they had been applied.*: ${NAMES.join(', ')}\\.`),
     );
-    // Other line endings, from a checkout on Windows, are not an edit.
+    // A checkout on Windows has other line endings, which do not count as an edit.
     const windows = OURS.map(({ name, sql }) => ({ name, sql: sql.replaceAll('\n', '\r\n') }));
     expect(await migrate(url, windows)).toEqual({ applied: [] });
   });
@@ -92,7 +92,7 @@ test('a failed migration is rolled back, named with its reason, and can be retri
       });
     }
     expect((await query(url, `select to_regclass('half') as half`)).rows).toEqual([{ half: null }]);
-    // The remedy can be pasted into a shell.
+    // The remedy contains an SQL statement that can be pasted.
     const remedy = /UPDATE .*;/.exec(await refusalOf(url, broken))?.[0] ?? '';
     expect(remedy).toContain(name);
     await query(url, remedy);
@@ -107,13 +107,13 @@ test('an interrupted migration is refused by name', async () => {
   });
 });
 
-// The attack: the migration and a creation lock the same tables in different orders.
+// The risk: a deadlock, because the migration and the creation lock the same tables in different orders.
 test('the migration that begins the feed and a creation with an Idempotency-Key in progress both succeed', async () => {
   await withScratchDatabase(async (url) => {
     const name = '20261123042000_events';
     await migrate(url, OURS.slice(0, NAMES.indexOf(name)));
     const id = crypto.randomUUID();
-    // As a copy, which needs no encryption key.
+    // As a replica, which needs no encryption key.
     await query(
       url,
       `set session_replication_role = replica;
@@ -135,7 +135,7 @@ test('the migration that begins the feed and a creation with an Idempotency-Key 
   }, 'empty');
 });
 
-// PostgreSQL leaves an invalid index behind, whose name is taken.
+// PostgreSQL leaves an invalid index behind, so the index's name is taken.
 test('an interrupted CREATE INDEX CONCURRENTLY is repeated by the next start', async () => {
   await withScratchDatabase(async (url) => {
     const name = '20991231000000_build_an_index';
@@ -143,7 +143,7 @@ test('an interrupted CREATE INDEX CONCURRENTLY is repeated by the next start', a
     const isValid = async () =>
       (await query(url, `select indisvalid from pg_index where indexrelid = to_regclass('a_new_index')`)).rows;
     await withClient(url, async (writer) => {
-      // The build waits for the end of every transaction that has written the table.
+      // The build waits for the end of every transaction that has written to the table.
       await writer.query('begin');
       await writer.query('lock table organizations in row exclusive mode');
       const interrupted = migrate(url, [...OURS, { name, sql }]).catch((error: unknown) => error);
@@ -160,7 +160,7 @@ test('an interrupted CREATE INDEX CONCURRENTLY is repeated by the next start', a
   });
 });
 
-// PostgreSQL notices that a client was killed only when it answers: the build goes on without it, and without its lock.
+// PostgreSQL notices that its client was killed only when it responds. Until then, the build continues without its lock.
 test('a build of an index that outlives its process is waited for', async () => {
   const name = '20991231000000_build_an_index';
   const sql = 'CREATE INDEX CONCURRENTLY "a_new_index" ON "organizations"("name");';
@@ -184,7 +184,7 @@ test('a build of an index that outlives its process is waited for', async () => 
   });
 });
 
-// The process was killed after the index had been built.
+// The process was killed after the index was built and before this was recorded.
 test('an index that was built, but not recorded, is built again', async () => {
   const name = '20991231000000_build_an_index';
   const migrations = [...OURS, { name, sql: 'CREATE INDEX CONCURRENTLY "a_new_index" ON "organizations"("name");' }];
@@ -210,7 +210,7 @@ test("a wrong password is refused with the user's name, and a missing database w
   expect(await refusalOf(await serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
-/** A user without privileges, removed at the end. */
+/** Creates a user without privileges, and removes it after the work. */
 async function withRole(url: string, work: (role: { name: string; url: string }) => Promise<void>): Promise<void> {
   const name = `role_${crypto.randomUUID().replaceAll('-', '')}`;
   await query(url, `create role ${name} login password 'limited-5d1c'`);
@@ -222,7 +222,7 @@ async function withRole(url: string, work: (role: { name: string; url: string })
   }
 }
 
-// An administrator gives Charter a user without ownership, as is usual since PostgreSQL 15.
+// The case: an administrator gives Charter a user that does not own the database, as is usual since PostgreSQL 15.
 test('a user who may not create tables is refused with the statement that grants it, which then works', async () => {
   await withScratchDatabase(async (url) => {
     await withRole(url, async (limited) => {
@@ -236,7 +236,7 @@ test('a user who may not create tables is refused with the statement that grants
   }, 'empty');
 });
 
-// The bug: a dump that a superuser restores without --role belongs to the superuser, and the server ended with a stack.
+// The bug: a dump that a superuser restores without --role belongs to the superuser, and the server ended with a stack trace.
 test('a user who may not read the tables is refused with the name of their owner', async () => {
   await withScratchDatabase(async (url) => {
     await migrate(url);

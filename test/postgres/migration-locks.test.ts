@@ -24,7 +24,7 @@ test.each(['TEXT UNIQUE', 'UUID PRIMARY KEY'])(
   'the remedy for a new column %s is an index, not NOT VALID',
   (definition) => {
     const [lock] = longLocksOf(`ALTER TABLE "parent_programs" ADD COLUMN "a" ${definition};`);
-    // PostgreSQL has NOT VALID for CHECK and FOREIGN KEY only.
+    // PostgreSQL supports NOT VALID only for CHECK and FOREIGN KEY.
     expect(lock?.remedy).toMatch(/CREATE UNIQUE INDEX CONCURRENTLY.*USING INDEX/);
     expect(lock?.remedy).not.toContain('NOT VALID');
   },

@@ -8,7 +8,7 @@ import { KEYRING, useScratchDatabase, withClient, withScratchDatabase } from '..
 const { url: directUrl } = await useScratchDatabase();
 await setSessionSettings(directUrl);
 
-/** A pooler in front of the database, stopped after the test. */
+/** Starts a pooler in front of the database, which stops after the test. */
 async function poolerOf(url: string, options: { keepsStatements?: boolean } = {}): Promise<TestPooler> {
   const pooler = await startPooler(url, options);
   cleanUp.push(pooler.close);
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const each of cleanUp.splice(0)) await each();
 });
 
-/** The message for the operator; it never contains the password. */
+/** Returns the message for the operator, and checks that it does not contain the password. */
 async function refusalOf(starting: Promise<unknown>): Promise<string> {
   const error = await starting.catch((thrown: unknown) => thrown);
   if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });
@@ -53,7 +53,9 @@ test('a pooler alone is refused with the variable to set', async () => {
   expect(refusal).toContain(SEE);
 });
 
-// A pooler may also ignore "options", so the refusal must not depend on it: a lock would be taken in the session of another.
+// A pooler may ignore "options" without an error, so the refusal must not depend on an error. Behind a pooler, a session lock
+// could
+// be taken in the session of another client.
 test('a pooler as the direct URL is refused, even if it accepts the options of a connection', async () => {
   const { url } = await poolerOf(directUrl);
   const accepting = await startPooler(directUrl, { acceptsOptions: true });
@@ -90,7 +92,7 @@ test('sessions without the settings are refused with the statements that set the
     expect(refusal).toContain('TimeZone is "Asia/Kolkata"');
     expect(refusal).toContain('statement_timeout is "0"');
     const statements = refusal.match(/ALTER ROLE .*;/g) ?? [];
-    // All but one: each of them is needed.
+    // Leaves out each setting in turn, because each of them is needed.
     for (const missing of statements) {
       await withClient(url, async (client) => {
         await client.query(`alter role current_user in database ${new URL(url).pathname.slice(1)} reset all`);
@@ -143,7 +145,7 @@ test('through a pooler, a session has the settings of its user', async () => {
   await db.close();
 });
 
-// The user of a pooler has a timeout of 15 seconds, and a migration may take longer.
+// The user of a pooler has a timeout of 15 seconds, but a migration may take longer.
 test('a migration has no timeout', async () => {
   await withScratchDatabase(async (url) => {
     await setSessionSettings(url);

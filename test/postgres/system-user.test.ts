@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const MODULE = join(import.meta.dirname, '../../src/postgres/system-user.ts');
 
-// The bug: a service without a PATH was told that the user could not be created, because "id" was not found.
+// The bug: without a PATH, the server said that the user could not be created, because it did not find the program "id".
 test.each([
   ['no PATH', {}],
   ['a PATH without programs', { PATH: '/nonexistent' }],

@@ -1,4 +1,4 @@
-// The commands of package.json: how they refuse what is wrong, and how those that start other programs end.
+// The commands of package.json: how they refuse wrong input, and how those that start other programs end.
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ test.each<[file: string, parameters: string[], help: string]>([
   expect(stderr).not.toMatch(/^ +at /m);
 });
 
-// In a copy of the tree, because the command writes into the tree.
+// Runs in a copy of the repository, because the command writes files into it.
 test('a new migration is written, and named by its path from the current folder', async () => {
   const { folder, remove } = await makeCheckout();
   try {
@@ -43,7 +43,7 @@ test('a new migration is written, and named by its path from the current folder'
   }
 });
 
-/** In place of Jest, in a checkout of the commands that start it. */
+/** A program in place of Jest, in a checkout with the commands that start Jest. */
 const STUB = `
 const { spawn } = require('node:child_process');
 const worker = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
@@ -68,7 +68,7 @@ const REQUESTS: Readonly<Record<string, (running: Running) => unknown>> = {
   'the end of npm': ({ child }) => child.disconnect(),
 };
 
-// All at once, because a command that does not end is waited for.
+// All cases run at the same time, because each one that fails waits for a command that does not end.
 test('npm test and npm run soak end at a signal, or after npm, with 130 and with all that they have started', async () => {
   const cases = COMMANDS.flatMap((command) =>
     Object.entries(REQUESTS).map(([what, request]) => ({ command, what, request })),
@@ -78,14 +78,14 @@ test('npm test and npm run soak end at a signal, or after npm, with 130 and with
   expect(await Promise.all(ends)).toEqual(cases.map(({ command, what }) => [command[0], what, ended]));
 });
 
-/** Resolves when no process of the command is left. */
+/** Starts the command, makes the request, and resolves when no process of the command is left. */
 async function endOf([file, parameters]: (typeof COMMANDS)[number], request: (running: Running) => unknown) {
   const running = startFile(join(checkout, file), parameters);
   const [, ...pids] = await untilPrinted(running, /Jest (\d+) and its worker (\d+) run/);
   try {
     request(running);
     const exit = await exitOf(running);
-    // The output ends when no process is left that could write to it.
+    // The output ends only when no process is left that could write to it.
     let isOver = false;
     void running.ended.then(() => {
       isOver = true;
@@ -97,7 +97,7 @@ async function endOf([file, parameters]: (typeof COMMANDS)[number], request: (ru
   }
 }
 
-// Jest itself ends at a signal without its global tear-down.
+// When Jest gets a signal, it ends without its global teardown.
 test('SIGINT ends a run of tests with its PostgreSQL, and deletes their data', async () => {
   const file = join(checkout, 'run-of-tests.mjs');
   const setUp = pathToFileURL(join(ROOT, 'test/support/runner/set-up.ts')).href;
@@ -127,7 +127,7 @@ setInterval(() => {}, 1000);
   }
 });
 
-/** The exit code and the signal that ended it. One of the two is null. */
+/** Returns the exit code of the process and the signal that ended it. One of them is `null`. */
 async function exitOf({ child }: Running) {
   await until('its end', () => child.exitCode !== null || child.signalCode !== null);
   return [child.exitCode, child.signalCode];
@@ -137,6 +137,6 @@ function killIfRunning(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -1,4 +1,4 @@
-// Readers follow the feed while many writers change the organization in transactions that overlap.
+// Readers follow the feed while many writers change the organization in overlapping transactions.
 import pg from 'pg';
 import { Client } from '../support/clients/client.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
@@ -12,19 +12,19 @@ const CHANGES_OF_A_WRITER = length({ full: 10, figures: 200 });
 const LIST = '/api/parent_programs';
 const INSERT = 'insert into parent_programs (organization_id, id, name)';
 
-// Two processes, each with a response cache of its own.
+// Two servers, each with its own response cache.
 const server = await useServer();
 const other = await useServer({ databaseUrl: server.databaseUrl });
 const pool = new pg.Pool({ connectionString: server.databaseUrl, max: 16 });
 afterAll(() => pool.end());
 
-/** The numbers of one writer, the same in every run. */
+/** Returns the random numbers of one writer, which are the same in every run. */
 function createDraw(seed: number): (below: number) => number {
   const random = randomNumbers(seed);
   return (below) => Math.floor(random() * below);
 }
 
-/** Runs several statements in one transaction. Some transactions and savepoints are rolled back. */
+/** Executes several SQL statements in one transaction. Some transactions and savepoints are rolled back. */
 async function writeRaw({ id }: TestOrganization, draw: (below: number) => number): Promise<void> {
   const client = await pool.connect();
   try {
@@ -56,13 +56,13 @@ async function write(ours: TestOrganization, seed: number): Promise<void> {
   }
 }
 
-/** Follows the feed until it has ended and no writer writes any more. */
+/** Reads the feed until its end is reached and no writer is writing any more. */
 async function poll(client: Client, limit: number, isOver: () => boolean): Promise<FeedEvent[]> {
   const seen: FeedEvent[] = [];
   for (let cursor: string | undefined; ; ) {
     const wasOver = isOver();
     const { status, text, body } = await client.get(feedUrl(cursor, `limit=${limit}`));
-    // The load of the writers may refuse it.
+    // The server may refuse the request because of the writers' load.
     if (status === 503) continue;
     if (status !== 200) throw new Error(text);
     seen.push(...body.data);

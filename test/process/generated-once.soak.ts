@@ -1,4 +1,4 @@
-// The commands of package.json in a checkout of their own: what they generate, and what they leave as it is.
+// The commands of package.json in their own checkout: what they generate, and what they leave unchanged.
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digest } from '../../scripts/stamps.mjs';
@@ -12,17 +12,17 @@ const checkout = await useFolder();
 const copied = ['openapi', 'prisma', 'scripts', 'src', 'package.json', 'package-lock.json', '.npmrc', 'redocly.yaml'];
 copied.push('prisma.config.ts', 'tsconfig.json', 'LICENSE', 'generated');
 await Promise.all(copied.map((name) => cp(join(ROOT, name), join(checkout, name), { recursive: true })));
-// A folder of links, so that nothing that a command writes there reaches the packages of this checkout.
+// A folder of links, so that a command that writes there does not change the packages of this checkout.
 await mkdir(join(checkout, 'node_modules'));
 for (const name of await readdir(join(ROOT, 'node_modules')))
   await symlink(join(ROOT, 'node_modules', name), join(checkout, 'node_modules', name));
 await rm(join(checkout, 'node_modules/.charter-installed'), { force: true });
 const installed = digest(['package.json', 'package-lock.json', '.npmrc']);
 await writeFile(join(checkout, 'node_modules/.charter-installed'), installed);
-// What runs after the set-up does not matter here.
+// Only the set-up is tested, so what runs after it does nothing.
 for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.ts'])
   await writeFile(join(checkout, entry), '');
-// What the documentation holds does not matter either, and to build it takes longer than everything else.
+// The content of the documentation does not matter here, and building it would take longer than everything else.
 const STUBS = {
   'scripts/docs/site.ts': `export const readSite = async () => new Map([['index.html', () => '']]);`,
   'scripts/client/build-package.ts':
@@ -31,7 +31,7 @@ const STUBS = {
 };
 for (const [file, text] of Object.entries(STUBS)) await writeFile(join(checkout, file), text);
 
-/** The steps of the set-up that the command printed. */
+/** Runs the command and returns the steps of the set-up that it prints. */
 async function stepsOf(...command: string[]): Promise<string[]> {
   const { code, stderr } = await runFile(join(checkout, 'scripts/run.mjs'), command);
   expect(code === 0 ? '' : stderr).toBe('');
@@ -45,7 +45,7 @@ async function edit(file: string, from: string, to: string): Promise<void> {
   await writeFile(path, text.replace(from, to));
 }
 
-/** The time of the last change of each file and folder, packages excepted. */
+/** Returns the modification time of each file and folder except packages. */
 async function changeTimes(): Promise<Record<string, number>> {
   const entries = await readdir(checkout, { withFileTypes: true, recursive: true });
   const paths = entries.map((entry) => join(entry.parentPath, entry.name));
@@ -55,7 +55,7 @@ async function changeTimes(): Promise<Record<string, number>> {
 }
 
 test('nothing is generated twice', async () => {
-  // After the checks of npm test, what was generated is fresh, unless the other test has edited the contract.
+  // `npm test` generates before the tests, so nothing is left to generate unless the other test has edited the contract.
   const { isFresh }: typeof import('../../scripts/stamps.mjs') = await import(join(checkout, 'scripts/stamps.mjs'));
   if (!isFresh('committed') || !isFresh('uncommitted')) expect(await stepsOf('generate')).toEqual([]);
   expect(await stepsOf('docs')).toEqual([]);
@@ -64,16 +64,16 @@ test('nothing is generated twice', async () => {
   await edit(CONTRACT, 'Read and manage the parent programs of your organization.', 'Manage parent programs.');
   expect(await stepsOf('test')).toEqual(['Generated code']);
   expect(await stepsOf('test')).toEqual([]);
-  // npm test leaves the committed files to their author.
+  // `npm test` does not write the committed files; their author does.
   expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
-  // The client that the documentation offers contains the licence.
+  // The documentation offers the client for download, which contains the licence.
   await edit('LICENSE', 'MIT', 'Another');
   expect(await stepsOf('start')).toEqual(['Documentation']);
 
   await edit('generated/openapi.json', 'Manage parent programs.', 'Another summary.');
-  // A command that needs no documentation, which takes longest.
+  // This command needs no documentation, so it must not build it.
   expect(await stepsOf('mock')).toEqual(['Generated code']);
   expect(await readFile(join(checkout, 'generated/openapi.json'), 'utf8')).toContain('Manage parent programs.');
 });

@@ -1,4 +1,5 @@
-// Processes are killed, as by a power failure, while they deliver webhooks to receivers that fail at random, and while they send mails.
+// Processes are killed, as by a power failure, while they deliver webhooks to receivers that fail at random, and while they send
+// mails.
 import { setTimeout as delay } from 'node:timers/promises';
 import { revokeKeyById } from '../../src/service/operator/keys.ts';
 import type { Reply } from '../support/clients/client.ts';
@@ -25,12 +26,12 @@ const RECEIVERS = 3;
 const WRITERS = 4;
 const KEYS = 24;
 const LIST = '/api/parent_programs';
-/** Fewer than the attempts of a delivery, so that none fails for good. */
+/** Fewer than the attempts of a delivery, so that no delivery fails for good. */
 const MAX_FAILURES = 4;
 /** The share of deliveries that may arrive twice although no kill explains it. */
 const MAX_DUPLICATES = 0.01;
 
-// Writes, but delivers nothing.
+// This server writes changes, but delivers nothing.
 const server = await useServer();
 const { db } = server;
 
@@ -41,7 +42,7 @@ type Receiver = ScriptedServer & {
   readonly problems: readonly string[];
 };
 
-/** Rejects some attempts, and does not respond to others. */
+/** Starts a receiver that refuses some attempts and does not respond to others. */
 async function startReceiver(secretOf: () => Buffer): Promise<Receiver> {
   const receiver = await startScriptedServer();
   const [accepted, failures, bodies] = [
@@ -76,7 +77,7 @@ function check(received: Received, secret: Buffer): { id: string; problem: strin
   return { id, problem: isSigned ? null : `${id} is not signed` };
 }
 
-/** Creates, changes and deletes programs until there are enough changes. A busy server may refuse some of them with 503. */
+/** Creates, changes and deletes programs until there are enough changes. A busy server may refuse some requests with 503. */
 async function write({ client }: TestOrganization, changes: number): Promise<void> {
   const ids: string[] = [];
   const requireDone = (reply: Reply) => {
@@ -172,7 +173,7 @@ test('two processes that are killed while they send, and start again, mail each 
       await moveDates(db, id, { createdAgo: 200, usedAgo: 1, expiresIn: 7 });
       expected.push(`${member.email} The API key Key ${i} expires soon /profile/api-keys/${id}`);
     }
-    // The mails about their creation are not of interest.
+    // Mails about the creation of the keys are not tested here.
     await db.pool.query('update key_notices set mail_due_at = null');
     await startBoth();
     await until('notices of all keys, and a mail in transit', async () => {
@@ -183,11 +184,11 @@ test('two processes that are killed while they send, and start again, mail each 
     await Promise.all(processes.map(({ ended }) => ended));
     expect(smtp.mails).toEqual([]);
     smtp.greet();
-    // The claims of the killed processes run out after five minutes.
+    // The claims of the killed processes expire only after five minutes, so they are ended here.
     await db.pool.query('update key_notices set mail_due_at = now() where mail_due_at is not null');
     await db.pool.query('update api_keys set next_check_at = default');
     await startBoth();
-    // In 7 days, or in 6 if a day of UTC has ended meanwhile.
+    // The keys end in 7 days, or in 6 if a UTC day has ended meanwhile.
     const subjectWithoutDays = (mail: string) => subjectOf(mail).replace(/ in [67] days$/, ' soon');
     const told = () =>
       smtp.mails.map((mail) => [addresseeOf(mail), subjectWithoutDays(mail), ...pathsIn(mail)].join(' ')).toSorted();

@@ -1,4 +1,4 @@
-// The processes of a server and a command: start, refusal, stop under load, crash and a second start.
+// The processes of a server and a command: start, refusal, stop under load, crash and second start.
 import { RELEASE_VERSION } from '../../src/domain/release.ts';
 import { Client } from '../support/clients/client.ts';
 import { idsOf, walk } from '../support/data/programs.ts';
@@ -43,7 +43,7 @@ test('--version prints the version', async () => {
   });
 });
 
-// In production, so without the demonstration, whose public password must not open a production server.
+// Runs in production, and so without the demonstration, whose public password must not open a production server.
 test('a server prints one line when it listens, with its version; stopped under load, it loses no request', async () => {
   const charter = await startCharter({ ...env, PUBLIC_URL: 'http://localhost:3000' });
   expect(logOf(charter)).toEqual([expect.objectContaining({ msg: 'Charter is listening', version: RELEASE_VERSION })]);
@@ -65,7 +65,7 @@ test('after kill -9 during many creates, a second start has every acknowledged o
       if (reply === null) return;
       expect([201, 503]).toContain(reply.status);
       if (reply.status === 201) acknowledged.push(reply.body.id);
-      // In a process that has just started, a busy machine may also be too slow for the first statements.
+      // On a busy machine, the first SQL statements of a new process may also time out.
       else if (!isLoadRefusal({ status: reply.status, retryAfter: reply.headers['retry-after'] })) unavailable += 1;
     }
   };
@@ -74,12 +74,12 @@ test('after kill -9 during many creates, a second start has every acknowledged o
   charter.child.kill('SIGKILL');
   await Promise.all(writers);
   await charter.ended;
-  // The checks of all output see that not even this level prints a key.
+  // The test support checks all output for keys, which must not be printed even at this log level.
   await withCharter({ ...env, LOG_LEVEL: 'trace' }, async (second) => {
     const { url, child, ended } = second;
     const there = new Set(idsOf(await walk(new Client(url, key), `${LIST}?limit=100`)));
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-    // One create per writer may have been committed without an acknowledgement, and one with an unknown outcome.
+    // For each writer, one create may have been committed without a response. So may each create that got a 503.
     expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length + unavailable);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);

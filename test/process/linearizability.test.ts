@@ -1,4 +1,4 @@
-// Checks the checker of the histories of two-processes.soak.ts.
+// Tests the check of histories that two-processes.soak.ts uses.
 import { judgeRegister } from '../support/traffic/linearizability.ts';
 
 const write = (value: string, sent: number, received: number) => ({ kind: 'write', value, sent, received }) as const;

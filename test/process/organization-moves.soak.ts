@@ -1,4 +1,4 @@
-// An organization moves between two databases again and again, under the load of its own clients, while the commands are killed.
+// An organization moves between two databases again and again, under the load of its clients, while the commands are killed.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { length, until } from '../support/wait.ts';
 const MOVES = length({ full: 2, figures: 10 });
 const CLIENTS = 16;
 const PROGRAMS = length({ full: 10_000, figures: 100_000 });
-/** Fewer than a statement inserts within its timeout. */
+/** Few enough rows for one SQL statement to insert before its timeout. */
 const FILL_ROWS = 5000;
 const RETRY_MS = 50;
 const WATCH_MS = 200;
@@ -28,16 +28,16 @@ const LIST = '/api/parent_programs';
 const servers = [await useServer(), await useServer()] as const;
 const folder = await useFolder();
 
-/** All keys that were ended in moves. */
+/** All keys that were ended during moves. */
 const ended: Ending[] = [];
-/** Where clients send their requests, as the map of a proxy says. */
+/** The server to which clients send their requests, as the map of a proxy says. */
 let home: TestServer = servers[0];
 const elsewhere = () => (home === servers[0] ? servers[1] : servers[0]);
 
 const ours = await createTestOrganization(home);
 const statuses = new Set<number>();
 
-/** Sends a request until its status is not 503, each time to where the organization is then. */
+/** Sends a request until its status is not 503, each time to the server that has the organization. */
 async function persist(key: string, request: (client: Client) => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await request(new Client(home.url, key));
@@ -50,7 +50,7 @@ async function persist(key: string, request: (client: Client) => Promise<Reply>)
 
 type Writer = { readonly live: Map<string, string>; requests: number };
 
-/** Creates, changes and deletes programs of its own, and remembers what the server has acknowledged. */
+/** Creates, changes and deletes its own programs, and records what the server has acknowledged. */
 async function write(client: number, writer: Writer, isOver: () => boolean): Promise<void> {
   for (let i = 0; !isOver(); i += 1) {
     const name = `Client ${client}, ${i}`;
@@ -71,7 +71,7 @@ async function write(client: number, writer: Writer, isOver: () => boolean): Pro
   }
 }
 
-/** Follows the feed from the cursor until it has ended and no writer writes any more. */
+/** Reads the feed from the cursor until its end is reached and no writer is writing any more. */
 async function follow(from: string, isOver: () => boolean): Promise<FeedEvent[]> {
   const seen: FeedEvent[] = [];
   for (let cursor = from; ; ) {
@@ -87,7 +87,7 @@ async function follow(from: string, isOver: () => boolean): Promise<FeedEvent[]>
 /** How long each command has taken, in milliseconds. */
 const durations = new Map<string, number>();
 
-/** Runs a command, kills it at a random moment, and repeats it until its end. */
+/** Runs a command, kills it at a random moment, and then repeats it until it succeeds. */
 async function runWithKill({ databaseUrl }: TestServer, parameters: readonly string[]): Promise<void> {
   const [command = ''] = parameters;
   const start = () => startFile('scripts/admin/main.ts', parameters, { DATABASE_URL: databaseUrl });
@@ -95,7 +95,7 @@ async function runWithKill({ databaseUrl }: TestServer, parameters: readonly str
   await Promise.race([delay(Math.random() * (durations.get(command) ?? 2000)), killed.ended]);
   killed.child.kill('SIGKILL');
   await killed.ended;
-  // The guide says to delete the unfinished file before the command is repeated.
+  // As the guide says, the unfinished file is deleted before the command is repeated.
   for (const file of parameters.filter((each) => each.startsWith(folder))) await rm(`${file}.partial`, { force: true });
   const startedAt = performance.now();
   const { code, stderr }: Ended = await start().ended;
@@ -111,17 +111,19 @@ const MOMENTS = ['right before', 'while it begins', 'in', 'as it ends', 'right a
 type Ending = {
   readonly key: string;
   readonly moment: (typeof MOMENTS)[number];
-  /** Resolves when the key has ended, wherever the organization is then, with its successor if it was rotated. */
+  /**
+   * Ends the key on the server that has the organization. Resolves when the key has ended; `successor` is set if it was rotated.
+   */
   readonly end: () => Promise<void>;
-  /** In the time of `performance.now()`. A request that is sent later must be refused. */
+  /** When the key ended, in the time of `performance.now()`. Requests that are sent later must be refused. */
   endedAt: number;
   successor: string | null;
-  /** Requests that were accepted, and those among them that were sent too late. */
+  /** The number of accepted requests, and of those among them that were sent after `endedAt`. */
   accepted: number;
   late: number;
 };
 
-/** The keys of a new person, two for each moment: one to be revoked, and one to be rotated. */
+/** Creates the keys of a new person, two for each moment: one to be revoked, and one to be rotated. */
 async function createEndings(): Promise<Ending[]> {
   const actor = await createActor(home.db, OrganizationScope.grant(ours.id), 'member');
   const endings: Ending[] = [];
@@ -142,12 +144,12 @@ async function createEndings(): Promise<Ending[]> {
       const ending: Ending = { key, moment, end, endedAt: Infinity, successor: null, accepted: 0, late: 0 };
       endings.push(ending);
     }
-  // Each one is accepted as long as it has not ended.
+  // Each key is accepted as long as it has not ended.
   await Promise.all(endings.map(use));
   return endings;
 }
 
-/** Repeats an action of a person until it is not refused because of the move. */
+/** Repeats a person's action until it is not refused because of the move. */
 async function repeat<T>(act: (db: Database) => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -210,15 +212,15 @@ async function move(round: number, writers: readonly Writer[]): Promise<number> 
   await endAll('right after');
   for (const { successor } of endings.filter((each) => each.successor !== null)) {
     expect(await statusAt(target, successor ?? '')).toBe(200);
-    // Where it was before, its keys are refused in any case.
+    // The server that the organization has left refuses all its keys.
     expect([401, 503]).toContain(await statusAt(source, successor ?? ''));
   }
-  // Every request that was sent to the source has its response by then.
+  // When these requests have reached the target, every request to the source has its response.
   const seen = writers.map(({ requests }) => requests + 1);
   await until('requests to the target', () => writers.every(({ requests }, i) => requests > (seen[i] ?? 0)));
   const { name } = await target.db.prisma.organization.findUniqueOrThrow({ where: { id: ours.id } });
   await runWithKill(source, ['delete-organization', '--id', ours.id, '--name', name]).catch(async (error: unknown) => {
-    // The first one may have finished before it was killed.
+    // The killed command may have finished before it was killed. Then the repeated one finds no organization.
     if ((await source.db.prisma.organization.count({ where: { id: ours.id } })) > 0) throw error;
   });
   isOver = true;

@@ -1,4 +1,4 @@
-// PostgreSQL is stopped again and again under load. The process never ends, responds with nothing but successes and 503, and
+// PostgreSQL is stopped again and again under load. The server process never ends, responds only with successes and 503, and
 // needs no restart.
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,22 +16,22 @@ import { type Charter, endCharter, organizationAt, startCharter } from '../suppo
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
-/** The number of outages of each server: each kind occurs twice. */
+/** The number of outages of each server. Each kind of outage occurs twice. */
 const STOPS = length({ full: 8, figures: 100 });
 const CLIENTS = 16;
-/** How long a freeze lasts: a time of its own, not a wait for something. */
+/** How long PostgreSQL is frozen. The test does not wait for anything in this time. */
 const FROZEN_MS = 300;
 const LIST = '/api/parent_programs';
 
 type Load = {
-  /** Responses so far, by status. */
+  /** The number of responses so far, by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Resolves with the next success of a request that is sent from now on. */
+  /** Resolves when a request that is sent from now on succeeds. */
   nextSuccess(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Each client sends one request after the other: reads that no cache answers, and writes. */
+/** Starts clients that each send one request after the other: reads that no cache can answer, and writes. */
 async function startLoad(client: Client): Promise<Load> {
   const { body } = await untilAdmitted(() => client.post(LIST, { name: 'Changes all the time' }));
   const statuses = new Map<number, number>();
@@ -126,7 +126,7 @@ test('a server with an external PostgreSQL outlives its stops, crashes, freezes 
   }
 });
 
-// During a failover, a load balancer may already choose a standby that has not yet applied the last changes of the old primary.
+// During a failover, a load balancer may already choose a standby that has not yet applied the old primary's last changes.
 async function becomeStandby({ charter, databaseUrl }: Trial, postgres: OwnedPostgres): Promise<void> {
   const { client } = await organizationAt(databaseUrl, charter);
   const { body: program } = await untilAdmitted(() => client.post(LIST, { name: 'Kept' }));

@@ -1,4 +1,4 @@
-// How the commands of package.json install the dependencies, with an npm that only notes what it is asked.
+// How the commands of package.json install the dependencies, with a fake npm that only records how it is called.
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,10 @@ const ROOT = join(import.meta.dirname, '../..');
 
 type Checkout = { readonly folder: string; readonly start: (command: string) => Running };
 
-/** A copy of the files that the set-up needs, in which every command ends after it. npm waits until a file `allowed` exists. */
+/**
+ * Copies the files that the set-up needs. The commands there do nothing after the set-up. npm waits until a file `allowed`
+ * exists.
+ */
 async function makeCheckout(): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-set-up-'));
   for (const name of ['scripts', 'package.json', 'package-lock.json', '.npmrc'])
@@ -41,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(checkout.folder, { recursive: true, force: true }));
 
-// The bug: both removed and installed the same files, and one of them ended with ENOTEMPTY.
+// The bug: both commands removed and installed the same files, and one of them ended with ENOTEMPTY.
 test('of two commands that must install at the same time, one installs, and the other waits and says so', async () => {
   const first = checkout.start('lint');
   await until('the first to install', () => asked(checkout).catch(() => null));
@@ -53,7 +56,7 @@ test('of two commands that must install at the same time, one installs, and the 
   expect((await second.ended).stderr).not.toContain('done in');
 });
 
-// The bug: "npm ci" removed every file beneath a server that was running, for a minute.
+// The bug: for a minute, "npm ci" removed the files of a server that was running.
 test('after an installation, a command only adds what is missing', async () => {
   await allow(checkout);
   const stamp = join(checkout.folder, 'node_modules/.charter-installed');

@@ -30,12 +30,12 @@ import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STOPS = length({ full: 2, figures: 20 });
-/** Stops with a full accept queue. */
+/** The number of times that a server with a full accept queue is stopped. */
 const QUEUES = length({ full: 3, figures: 10 });
 const CLIENTS = 64;
-/** Fewer, because several processes that have just started want more than the cores of a small machine. */
+/** Fewer clients, because several new processes want more than the cores of a small machine. */
 const CLIENTS_OF_WORKERS = 12;
-/** The statuses that a creation may get: a busy machine may refuse it, but completely. */
+/** The statuses that a creation may get. A busy machine may refuse it, but the response must be complete. */
 const COMPLETE = [201, 503];
 const HEARD = '\nCharter is stopping. The current step is finished first.\n';
 
@@ -55,12 +55,12 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
   await withCharter({ ...env, ...mail }, async (charter) => {
     const { key, client, email } = await organizationAt(database.url, charter);
     const [sending, kept] = [await beginCreate(charter, key), await beginCreate(charter, key)];
-    // The page tells the user to check their mail, so a restart at that moment must not lose it.
+    // The page tells the user to check their mail, so a restart at that moment must not lose the mail.
     expect((await new Browser(charter.url).submit('/forgotten-password', { email })).status).toBe(200);
     await until('the mail to be under way', () => smtp.isAsked());
     charter.child.kill('SIGTERM');
     await untilStopping(charter);
-    // The kernel resets a connection that arrives while the listener is being closed.
+    // The kernel resets a connection that arrives while the server stops listening.
     await until('connections to be refused', () => isRefused(client));
     charter.child.kill('SIGTERM');
     sending.finish();
@@ -68,7 +68,7 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     const response = parseRaw(sending.received.text);
     expect(COMPLETE).toContain(response.status);
     requireConformity({ method: 'POST', url: '/api/parent_programs' }, response);
-    // The attack: a client that never closes its connection keeps a stopped server running.
+    // The attack: a client that never closes its connection keeps a stopping server running.
     kept.finish();
     await until('the response', () => /HTTP\/1\.1 (201|503)/.test(kept.received.text));
     expect(kept.received.text).toContain('\r\nConnection: close\r\n');
@@ -83,7 +83,7 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     const links = smtp.mails.filter((text) => !text.includes('API key'));
     expect({ code, stderr, links: links.length }).toEqual({ code: 0, stderr: '', links: 1 });
     expect(links[0]).toMatch(/http:\/\/charter\.example\.org\/welcome\/[\w-]{43}/);
-    // The link opens the account.
+    // The log must not contain the link, because whoever has the link can open the account.
     expect(stdout).not.toMatch(/welcome\/[\w-]{20}|could not send/);
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"');
   });
@@ -106,7 +106,7 @@ const PATHS = [
   ...['/sign-in', '/docs', '/openapi.json', '/nothing'],
 ];
 
-// A load balancer needs time to notice, and its clients must not keep the connections of a process that ends.
+// A load balancer needs time to notice the stop, and its clients must not keep connections to a process that ends.
 test('during DRAIN_SECONDS, /readyz returns 503, and every response is complete and says Connection: close', async () => {
   await withCharter({ ...env, DRAIN_SECONDS: '300' }, async (charter) => {
     const { key } = await organizationAt(database.url, charter);
@@ -128,14 +128,14 @@ test('during DRAIN_SECONDS, /readyz returns 503, and every response is complete 
   });
 });
 
-/** Asks for a connection that stays open; resolves when the server has closed it. */
+/** Requests a connection that stays open. Resolves when the server has closed the connection. */
 async function getKeptAlive(url: string, path: string, key: string) {
   const request = [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Connection: keep-alive', '', ''];
   const [head = ''] = (await exchangeRaw(url, request.join('\r\n'))).split('\r\n\r\n');
   return { path, status: Number(head.split(' ')[1]), isClosing: /^Connection: close$/m.test(head) };
 }
 
-// The kernel resets connections that wait for a busy process when it closes its listener.
+// When a busy process stops listening, the kernel resets the connections that wait for it.
 test.each([
   ['', {}],
   [' of a server with WORKERS', { WORKERS: '2' }],
@@ -155,7 +155,7 @@ test.each([
 });
 
 // After kill -9 of npm and the launcher, a server that stayed would keep the port and the database. The reader of the log may
-// exit first, as when a terminal closes: after all lines, or with unread ones (ECONNRESET).
+// exit first, as when a terminal closes: after it has read all lines, or with unread ones (ECONNRESET).
 test.each([false, true])(
   'a server without its parent and a reader of its output exits with 0 (unread: %p)',
   async (isUnread) => {
@@ -175,7 +175,7 @@ test.each([false, true])(
 
 describe('under load, every request gets its response, no write is lost, and the exit code is 0,', () => {
   const workers = { ...env, WORKERS: '3' };
-  // The stop of a single process is part of test/process/life.test.ts.
+  // The stop of a single process is tested in test/process/life.test.ts.
   test.each<[who: string, clients: number, start: (folder: string) => Promise<Charter>]>([
     ['a server with workers', CLIENTS_OF_WORKERS, () => startCharter(workers)],
     ['npm', CLIENTS, startByNpm],
@@ -211,14 +211,14 @@ async function startByNpm(folder: string): Promise<Charter> {
   return { ...running, url };
 }
 
-/** A folder with the commands of package.json and the launcher, but without the set-up, which would install packages. */
+/** Creates a folder with the commands of package.json and the launcher, but without the set-up, which would install packages. */
 async function withCommands(work: (folder: string) => Promise<void>): Promise<void> {
   await using folder = await openFolder();
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await writeFile(join(folder.path, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
   await mkdir(join(folder.path, 'scripts'));
   const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
-  // Like scripts/run.mjs, which may itself run on an older Node, this names the Node that runs the server.
+  // Names the Node that runs the server, as scripts/run.mjs does, which may itself run on an older Node.
   const command = [process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')]];
   await writeFile(
     join(folder.path, 'scripts/run.mjs'),
@@ -227,11 +227,11 @@ async function withCommands(work: (folder: string) => Promise<void>): Promise<vo
   await work(folder.path);
 }
 
-// Ctrl-C during the start, whose first run takes a while: the user sees at once that the signal was received.
+// Ctrl-C during the start, which takes a while the first time: the user sees immediately that the signal was received.
 describe('during the start', () => {
   const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);
 
-  /** A start that waits for a migration by another process (simulated) until `meanwhile` has settled. */
+  /** Runs `meanwhile` during a start that waits for another process's migration (simulated) until `meanwhile` has settled. */
   function whileStarting(meanwhile: (running: Running) => Promise<void>) {
     return withScratchDatabase(
       (url) =>

@@ -15,7 +15,7 @@ const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
 
 type State = 'pending' | 'succeeded' | 'failed';
 
-/** An endpoint with a delivery that has these attempts, in a new organization. */
+/** Creates an endpoint in a new organization with a delivery that has these attempts. */
 async function createDelivery(role: 'administrator' | 'manager', attempts: readonly Attempt[], state?: State) {
   const { browser, ...people } = await createSignedIn(dashboard, role);
   return { people, browser, ...(await addDelivery(people, attempts, state)) };
@@ -33,7 +33,7 @@ async function addDelivery(people: People, attempts: readonly Attempt[], state?:
 const FAILED = { status: null, error: 'No response within 15 seconds.', durationMs: 15_002 };
 
 test('the page of a delivery shows each attempt and its request, and to administrators also the body of the response', async () => {
-  // The attack: a manager reads internal pages through the bodies of responses.
+  // The attack: a manager reads internal pages in the bodies of responses.
   const { people, browser, delivery, messageId } = await createDelivery('administrator', [
     FAILED,
     { status: 503, body: bytes('busy'), durationMs: 1234 },
@@ -58,7 +58,7 @@ test('the page of a delivery shows each attempt and its request, and to administ
 });
 
 test('a response cannot change the page: markup is escaped, and control characters and cut ones are replaced', async () => {
-  // The attack: a receiver responds with a script, or with characters that turn the text around.
+  // The attack: a receiver responds with a script, or with characters that change the direction of text.
   const evil = `<script>alert(1)</script>\r\n\u202eevil\0\u001b[31m</pre>${'ä'.repeat(600)}`;
   const attempt = { status: 400, body: bytes(evil).subarray(0, 1024) };
   const { browser, delivery } = await createDelivery('administrator', [attempt]);
@@ -100,7 +100,7 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
   for (const path of [endpoint, delivery]) expect(wordsOf(await browser.get(path))).toContain('Being sent');
   const resent = await browser.submit(delivery, {}, `${delivery}/resend`);
   expectToSay(resent, 409, 'under way');
-  // The process of this attempt was killed, and its time is over.
+  // As if the process that made this attempt had been killed and the attempt's lease had expired.
   const nextAttemptAt = new Date(Date.now() - 60_000);
   await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { nextAttemptAt } });
   for (const path of [endpoint, delivery])
@@ -137,7 +137,7 @@ test.each([
   ['test', 'The test event is on its way.'],
   ['resent', 'The event is sent again.'],
 ])('the notice after "%s" stands only until the attempt has ended', async (done, notice) => {
-  // The bug: beside "Delivered" or "Retrying", and whenever the page was opened again, it said that the event was sent.
+  // The bug: the notice still said that the event was sent beside "Delivered" or "Retrying", and whenever the page was reopened.
   const { browser, ...people } = await createSignedIn(dashboard, 'administrator');
   for (const [state, attempts, isShown] of [
     ['pending', [], true],
@@ -171,7 +171,8 @@ test('the page of an endpoint without deliveries says so', async () => {
   expect(wordsOf(await browser.get(`/organization/webhooks/${id}`))).toContain('Nothing was sent yet.');
 });
 
-// The way from the form for an endpoint to a receiver, and back to the pages. The other tests insert the deliveries.
+// A whole delivery: from the form that creates the endpoint, to the receiver, to the pages that show the result. In the other
+// tests, the deliveries are inserted into the database.
 
 const receiver = await useScriptedServer();
 
@@ -221,7 +222,7 @@ test('an endpoint is added, tried, sent a change twice, given another secret, an
     await until('an attempt to fail', async () => wordsOf(await browser.get(delivery)).includes('500 Internal'));
     expect(wordsOf(await browser.get(delivery))).toMatch(/Retrying Next attempt:|Being sent/);
     receiver.play(responding(204));
-    // While the first retry is under way, it is refused.
+    // While the first retry is under way, a resend is refused.
     await until('the event to be sent again', async () => {
       return (await browser.submit(delivery, {}, `${delivery}/resend`)).status === 303;
     });

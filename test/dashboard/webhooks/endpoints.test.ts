@@ -16,7 +16,7 @@ const secretsIn = ({ text, headers }: Page) =>
 const follow = (browser: Awaited<ReturnType<typeof browserOf>>, page: Page) =>
   browser.get(page.headers['location'] ?? '');
 
-/** An endpoint in a new organization, and a browser of its administrator or manager. */
+/** Creates an endpoint in a new organization, and a browser of its administrator or manager. */
 async function createEndpoint(role: 'administrator' | 'manager' = 'administrator') {
   const { browser, ...people } = await createSignedIn(dashboard, role);
   const { id, url: receiverUrl } = await addEndpoint(db, people.administrator);
@@ -29,7 +29,7 @@ async function createEndpoint(role: 'administrator' | 'manager' = 'administrator
 }
 
 test('the secret of a new endpoint is shown in the first response alone', async () => {
-  // The attack: reload the page, go back, or read the secret later as a manager.
+  // The attack: reloading the page, going back, or reading the secret later as a manager.
   const people = await createPeople(db);
   const browser = await browserOf(dashboard, people.administrator);
   const fields = fillForm(await browser.form(NEW), { url: 'https://example.org/hooks' });

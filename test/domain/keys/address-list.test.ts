@@ -42,7 +42,7 @@ test('of many mistakes, or a long one, only a part is repeated', () => {
 test('50 entries are allowed, and 51 are not', () => {
   const entries = Array.from({ length: MAX_ALLOWED_ADDRESSES }, (_, i) => `192.0.2.${i}`);
   expect(parseAddressList(entries.join('\n'), 'addresses')).toHaveLength(50);
-  // The same entry again adds none.
+  // A repeated entry does not count.
   expect(parseAddressList([...entries, '192.0.2.0'].join('\n'), 'addresses')).toHaveLength(50);
   expect(mistakesIn([...entries, '192.0.2.200'].join('\n'))).toEqual([
     'must have at most 50 entries, not 51. Combine neighbouring addresses into a subnet.',
@@ -61,7 +61,7 @@ test.each([
   ['0.0.0.0/0', '203.0.113.7', true],
   ['0.0.0.0/0', '2001:db8::1', false],
   ['::/0', '2001:db8::1', true],
-  // A BlockList alone would find it.
+  // Node's BlockList would match this address.
   ['::/0', '203.0.113.7', false],
   ['10.0.0.0/8 2001:db8::/32 203.0.113.7', '203.0.113.7', true],
   ['203.0.113.7', null, false],

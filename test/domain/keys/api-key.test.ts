@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/keys/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** A fixed key. It detects a change of the checksum, which would invalidate every key in use. */
+/** A fixed key, which detects a change of the checksum that would make every issued key invalid. */
 const SAMPLE = 'charter_live_mnClxmm8QmK9lgMNVJCz92zPBTOqzQwybTCla9vn2j22AX';
 const SECRET_START = 'charter_live_'.length;
 
@@ -22,7 +22,7 @@ test.each(['live', 'test'] as const)(
     expect(inspectKey(key)).toEqual({ kind: 'well-formed', environment, cell: null });
     expect(hash.toString('hex')).toBe(hashKey(key));
     expect(hash).toHaveLength(32);
-    // Lists show the environment and four characters, which leaves enough of the 238 bits to prevent guessing.
+    // Lists show the environment and four characters. Enough of the 238 bits remain secret to prevent guessing.
     expect(prefix).toBe(key.slice(0, `charter_${environment}_`.length + 4));
   },
 );
@@ -102,7 +102,7 @@ test('the checksum detects every swap of two adjacent characters', () => {
   expect(accepted).toEqual([]);
 });
 
-// The attack: a test key disguised as a live key by its prefix.
+// The attack: disguising a test key as a live key by changing its prefix.
 test('a key with an altered environment counts as mistyped', () => {
   expect(inspectKey(SAMPLE.replace('live', 'test'))).toEqual({ kind: 'mistyped' });
 });

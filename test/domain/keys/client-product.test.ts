@@ -17,7 +17,7 @@ test.each([
 });
 
 test('a product that contains an API key is not recorded', () => {
-  // The attack: a program sends its key in the wrong header, and everybody who sees the page of the key could use it.
+  // The risk: a program sends its key in the wrong header, and everybody who sees the key's page could use the key.
   const { key } = mintKey('live');
   for (const userAgent of [key, `${key}/1.0`, `app/${key}`, `Bearer-${key}`, key.slice('charter_live_'.length)])
     expect([userAgent, clientProductOf(userAgent)]).toEqual([userAgent, null]);

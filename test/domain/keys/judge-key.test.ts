@@ -56,7 +56,7 @@ test('the most deliberate of several reasons is reported', () => {
   expect(judgeKey({ ...ACTIVE, ...all, revokedAt: null, rotatedAt: null }, NOW).kind).toBe('expired');
 });
 
-// The attack: a key created by an administrator still writes after the administrator was demoted.
+// The attack: writing with a key that an administrator created before they were demoted.
 test.each(ROLES)('a key of a %s has only the permissions that it was given and that its role allows', (role) => {
   const allowed = permissionsOf(role);
   expect(judgeKey({ ...ACTIVE, role }, NOW)).toEqual({ kind: 'active', permissions: allowed });

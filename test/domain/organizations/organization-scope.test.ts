@@ -2,13 +2,13 @@ import { OrganizationScope } from '../../../src/domain/organizations/organizatio
 
 const ID = '019df30f-b339-734b-82ec-629b4675da22';
 
-/** Takes a scope like every store function. */
+/** Takes a scope, as every store function does. */
 function organizationOf(scope: OrganizationScope): string {
   return scope.organizationId;
 }
 
-// The attack: code that builds a scope by hand from an id in a request. The type checker refuses each case;
-// otherwise the directive above it would be an error.
+// The attack: code that builds a scope by hand from an id in a request. The type checker must refuse each case;
+// otherwise the directive above it is an error.
 test('a scope can only be granted, never constructed', () => {
   expect(organizationOf(OrganizationScope.grant(ID))).toBe(ID);
   // @ts-expect-error an id is not a scope

@@ -12,7 +12,7 @@ test.each([
   ['mei@xn--fa-hia.example', ['mei@faß.example', 'mei@XN--FA-HIA.example']],
   ['jos\u00e9@example.org', ['jose\u0301@example.org', 'JOS\u00c9@example.org']],
 ])('%s is one mailbox, however it is written', (email, spellings) => {
-  // The attack: a second account for the same mailbox. Browsers send the domain in ASCII, and people type it in Unicode.
+  // The attack: creating a second account for the same mailbox. Browsers send the domain in ASCII, and people type it in Unicode.
   expect(spellings.map(normalEmail)).toEqual(spellings.map(() => email));
   expect(normalEmail(email)).toBe(email);
   expect(normalEmail(shownEmail(email))).toBe(email);

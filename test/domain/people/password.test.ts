@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each([
-  // The attack: lists of common passwords, and their usual variations.
+  // The attack: trying lists of common passwords and their usual variations.
   'passwordpassword',
   'P@ssw0rd12345678',
   'Welcome2024Welcome2024',

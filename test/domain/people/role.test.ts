@@ -28,7 +28,7 @@ test('a viewer cannot create own keys, and a member can if the policy allows it'
   ]);
 });
 
-// The attack: a manager creates or rotates an administrator's key, sees it, and so gains an administrator's access.
+// The attack: a manager creates or rotates an administrator's key, sees it, and so gets an administrator's access.
 test.each<[Role, Role[]]>([
   ['administrator', ['administrator', 'manager', 'member', 'viewer']],
   ['manager', ['manager', 'member', 'viewer']],

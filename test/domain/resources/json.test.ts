@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { canonicalJson, parseJson, repeatedNamesIn } from '../../../src/domain/resources/json.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
-// While an object parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
+// While an object that was parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
 // https://github.com/nodejs/node/issues/63785
 const poison: unknown[] = [];
 for (const first of ['a', '\n', '']) poison.push(JSON.parse(`{${JSON.stringify(first)}:1,"\\\\":2}`));
@@ -42,7 +42,7 @@ test('the last value of a duplicate key applies; "__proto__" is a key like any o
 });
 
 test('the last value of a duplicate numeric key applies', () => {
-  // An object lists its numeric keys first, in any order of input.
+  // An object lists its numeric keys first, whatever their order in the input.
   expect(parseJson('{"\\u0031":1,"1":2}')).toEqual({ 1: 2 });
   expect(parseJson('{"1":1,"\\u0031":2}')).toEqual({ 1: 2 });
 });
@@ -54,8 +54,8 @@ test('a text may be nested as deeply as JSON.parse accepts', () => {
   expect(value).toEqual([]);
 });
 
-// As a request body, such a text would block all other requests.
-// The attack: a change of a batch may be as deep as the body is long, and its text is hashed before it is refused.
+// The attack: a deep request body that blocks all other requests. The canonical text is hashed before a body is refused, and a
+// change of a batch may be as deep as the body is long.
 test('the canonical text is the same for every order of members, and for JSON of any depth', () => {
   const [first, second] = ['{"b":[1,{"d":null,"c":"é"}],"a":{}}', '{"a":{},"b":[1,{"c":"\\u00e9","d":null}]}'];
   expect(canonicalJson(parseJson(first))).toBe('{"a":{},"b":[1,{"c":"é","d":null}]}');
@@ -118,7 +118,7 @@ describe('repeatedNamesIn', () => {
     );
   });
 
-  // As a request body, such a text would block all other requests.
+  // The attack: a request body with such a text, which takes so long that it blocks all other requests.
   test.each<[string, (size: number) => string]>([
     ['objects in objects', (size) => `${'{"a":'.repeat(size)}1${'}'.repeat(size)}`],
     ['backslashes', (size) => JSON.stringify({ a: '\\'.repeat(5 * size) })],

@@ -33,7 +33,7 @@ test('null clears an optional field', () => {
   });
 });
 
-// The cases of RFC 7396 appendix A that flat metadata can express: current, patch, result.
+// The cases of RFC 7396, appendix A, that flat metadata can express: current content, patch, result.
 test.each<[Record<string, string>, Record<string, string | null> | null, Record<string, string>]>([
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -49,7 +49,7 @@ test.each<[Record<string, string>, Record<string, string | null> | null, Record<
   expect(applyPatch({ ...CONTENT, metadata: current }, { metadata: patch }).metadata).toEqual(expected);
 });
 
-// The attack: an entry named "__proto__" that is lost, or that changes the prototype of every object.
+// The attack: an entry named "__proto__" that gets lost, or that changes the prototype of every object.
 test('an entry named __proto__ is kept, changed and removed like any other', () => {
   const kept = applyPatch(CONTENT, { metadata: JSON.parse('{"__proto__":"x","constructor":"y"}') });
   expect(JSON.stringify(kept.metadata)).toBe('{"a":"b","__proto__":"x","constructor":"y"}');

@@ -8,7 +8,7 @@ import { parseEndpointUrl, parseEventTypes } from '../../../src/domain/webhooks/
 const STRICT: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 const OPEN: WebhookTargets = { allowHttp: true, allowedNetworks: ['0.0.0.0/0', '::/0'] };
 
-/** The normal form, or the message for people. */
+/** Returns the normal form of the URL, or the message of the refusal. */
 function judge(text: string, rules = STRICT): string {
   try {
     return parseEndpointUrl(text, rules);
@@ -48,7 +48,7 @@ test.each([
   expect(judge(text)).toMatch(message);
 });
 
-// The attack: a URL that makes Charter send requests to itself or to its network, in any spelling.
+// The attack: a URL that makes Charter send requests to itself or to its network, in any notation.
 test.each([
   'https://127.0.0.1/',
   'https://127.1/',

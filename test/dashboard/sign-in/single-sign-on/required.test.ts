@@ -110,7 +110,7 @@ test('a reset link leads to the provider, and sets no password', async () => {
   const page = await browser.get(path);
   expect(wordsOf(page)).toContain('Your organization requires single sign-on');
   expect(page.text).not.toContain('type="password"');
-  // The attack: the form is posted by hand.
+  // The attack: posting the form by hand.
   const form_token = new Map((await browser.form(path, `${path}/single-sign-on`)).fields).get('form_token');
   expect((await browser.post(path, { form_token, password: 'a long enough password' })).status).toBe(404);
   const url = urlIn(await browser.submit(path, {}, `${path}/single-sign-on`)) ?? '';
@@ -119,7 +119,7 @@ test('a reset link leads to the provider, and sets no password', async () => {
 });
 
 test('a link leads to the provider of its organization, even if another one has verified the domain of the e-mail', async () => {
-  // The attack: the other organization has the people of this one sign in at its own provider.
+  // The attack: the other organization makes the people of this one sign in at its own provider.
   const [{ administrator, scope, browser, breakGlass }, other] = [await company(), await company()];
   const domain = `late-${other.domain}`;
   const email = `invited@${domain}`;
@@ -144,7 +144,7 @@ test('an invitation to an e-mail of no verified domain is refused with a remedy,
 });
 
 test('nobody sets up a password or a second factor from a session by single sign-on', async () => {
-  // The attack: a session that the provider cannot end.
+  // The attack: getting a session that the provider cannot end.
   const { browser } = await requiringCompany();
   const change = { password: 'another long enough password' };
   const form_token = await browser.formToken();
@@ -177,7 +177,7 @@ test('the page that requires single sign-on names the people whom it shuts out',
   expect(before).not.toContain(`mei@${domain}`);
   await requireSingleSignOn(browser, breakGlass);
   expect(wordsOf(await browser.get(SETTINGS))).toContain('7 people cannot sign in.');
-  // A link would not let them in, so they get none, neither by mail nor from an administrator.
+  // A link would not let these people in, so they get no link, either by mail or from an administrator.
   smtp.mails.length = 0;
   const request = { email: others[0]?.email ?? '', auditSource: newAuditSource(), now: dashboard.now() };
   await requestReset(db, request, { outbox: dashboard.outbox, publicUrl });
@@ -190,7 +190,7 @@ test('the page that requires single sign-on names the people whom it shuts out',
 });
 
 test('a passkey does not sign in, but proves who somebody is, and a password proves nothing', async () => {
-  // The attack: the provider has ended the account of a person, whose passkey still works.
+  // The attack: the provider has closed a person's account, but the person's passkey still works.
   const { browser: own, administrator } = await requiringCompany();
   const browser = secureBrowser(own);
   const authenticator = await addPasskeyTo(browser, SECURE_URL);

@@ -16,13 +16,13 @@ const NOT_FOUND = 3;
 const FAILURE = 2;
 
 type NameServer = {
-  /** Such as "127.0.0.1:53000". */
+  /** A host and a port, for example "127.0.0.1:53000". */
   readonly address: string;
-  /** The TXT records by name; null for a failure of the server. */
+  /** The TXT records by name. `null` makes the server fail for the name. */
   readonly records: Map<string, readonly string[] | null>;
 };
 
-/** A name server (RFC 1035) for TXT records, closed after the tests of a file. */
+/** Starts a name server (RFC 1035) with TXT records, which stops after the tests of the file. */
 async function useNameServer(): Promise<NameServer> {
   const records: NameServer['records'] = new Map();
   const server = createSocket('udp4');
@@ -81,7 +81,7 @@ test('a connection is tried, and saved if it works', async () => {
   expect(wordsOf(page)).toContain('The connection is saved.');
   for (const path of ['callback', 'start', 'logout'])
     expect(page.text).toContain(`${PUBLIC_URL}/single-sign-on/${actor.scope.organizationId}/${path}`);
-  // The secret that is stored need not be typed.
+  // If the secret is stored, the field can stay empty.
   const again = await connectTo(provider, browser, { act: 'try', client_secret: '' });
   expect(wordsOf(again)).toContain('The connection works');
   expect(wordsOf(again)).not.toContain('Type the secret again');
@@ -97,7 +97,7 @@ test.each(['connection', 'domains', 'domains/check', 'domains/remove', 'roles', 
 );
 
 test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider names it', async (path) => {
-  // Identity is the issuer and the subject, character by character.
+  // A person is identified by issuer and subject, and the issuer is compared character by character.
   await using other = await startIdentityProvider(path);
   const { issuer } = other;
   for (const typed of [issuer.replace(/\/$/, ''), `${issuer.replace(/\/$/, '')}/`]) {
@@ -202,7 +202,7 @@ test('a change to another issuer unlinks everybody, and ends the sessions by sin
 });
 
 test('the stored secret is used for the same client, and never sent to another provider', async () => {
-  // The attack: somebody in an open session of an administrator has the secret sent to a server of their own.
+  // The attack: in an open session of an administrator, somebody has the secret sent to their own server.
   const { browser } = await administrator();
   await connectTo(provider, browser);
   const again = await connectTo(provider, browser, { client_secret: '' });
@@ -245,7 +245,7 @@ test('the connection cannot be changed or removed while no administrator could s
   await connectTo(provider, browser);
   const { scope, userId } = actor;
   const { organizationId } = scope;
-  // Others with a password: a manager, and an administrator who was deactivated.
+  // People with a password who do not count: a manager, and an administrator who was deactivated.
   await createAccount(db, { scope, role: 'manager' });
   const former = await createAccount(db, { scope, role: 'administrator' });
   await db.prisma.user.updateMany({ where: { id: former.userId }, data: { deactivatedAt: new Date() } });
@@ -297,7 +297,7 @@ describe('a domain', () => {
   });
 
   test('belongs to one organization: the record of one verifies it for no other', async () => {
-    // The attack: another organization claims the domain, before or after its owner.
+    // The attack: another organization claims the domain, before or after its owner does.
     const [owner, thief] = [await administrator(), await administrator()];
     const domain = 'taken.example';
     for (const { browser } of [owner, thief]) await post(browser, 'domains', domain);

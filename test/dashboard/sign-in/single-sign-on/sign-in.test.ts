@@ -11,7 +11,7 @@ import { SILENT } from '../../../support/servers/server.ts';
 
 const { dashboard, db, provider, company, newBrowser } = await useCompanies();
 
-/** Signs in at the provider, in a browser whose earlier session is forgotten. */
+/** Signs in at the provider, without the browser's earlier session. */
 async function signIn(
   browser: Browser,
   email: string,
@@ -26,7 +26,7 @@ const userOf = (email: string) => db.prisma.user.findFirstOrThrow({ where: { ema
 
 describe('the sign-in', () => {
   test('asks for the e-mail first, and responds alike for every e-mail of a domain', async () => {
-    // The attack: a list of e-mails, to learn which have an account.
+    // The attack: trying a list of e-mail addresses to learn which have an account.
     const { domain, administrator, scope } = await company();
     const gone = await createAccount(db, { scope });
     const former = `former@${domain}`;
@@ -93,7 +93,7 @@ test('a person is linked once, and is found by the subject from then on', async 
   const toConfirm = await signIn(browser, administrator.email, {}, 'subject-1');
   expect((await browser.submit(toConfirm.headers['location'] ?? '', { password: PASSWORD })).status).toBe(303);
   const again = newBrowser();
-  // The provider first sends no e-mail, and then another one.
+  // The provider first sends no e-mail address, and then a different one.
   for (const email of [undefined, 'changed@elsewhere.example'])
     expect((await signIn(again, administrator.email, { email }, 'subject-1')).headers['location']).toBe('/profile');
   const events = await listAuditEventsOf(db, administrator);
@@ -169,7 +169,7 @@ describe('groups', () => {
   });
 
   test('never touch an administrator, nor make one', async () => {
-    // The attack: a group, or a claim, that is named like the role.
+    // The attack: creating a group or a claim with the name of the role.
     const { administrator, domain } = await company({ rules: { ...RULES, groupRoles: 'administrator = manager' } });
     const browser = newBrowser();
     const toConfirm = await signIn(browser, administrator.email, { groups: [], role: 'viewer' });
@@ -206,7 +206,7 @@ test('somebody who signs in by single sign-on is active, and can be unlinked', a
   const unlinked = await admin.submit(`/people/users/${id}`, {}, `/people/users/${id}/unlink`);
   expect(wordsOf(await admin.get(unlinked.headers['location'] ?? ''))).toContain('is no longer linked');
   expect((await browser.get('/profile')).status).toBe(303);
-  // A new account at the provider must be confirmed.
+  // A new account at the provider must be confirmed again.
   expect((await signIn(newBrowser(), email, {}, 'new subject')).headers['location']).toMatch(/\/confirm\//);
 });
 
@@ -245,7 +245,7 @@ test('too many sign-ins that are not completed are refused for a while', async (
   for (let i = 0; i < 20; i += 1) await beginWith(browser, `ada@${domain}`);
   const page = await browser.submit('/sign-in', { email: `ada@${domain}` });
   expect([page.status, Number(page.headers['retry-after']) > 0]).toEqual([429, true]);
-  // Completed ones do not count.
+  // Completed sign-ins do not count.
   const { domain: other } = await company({ rules: { newPeople: 'viewer' } });
   const busy = newBrowser();
   for (let i = 0; i < 25; i += 1) expect((await signIn(busy, `new@${other}`)).status).toBe(303);
