@@ -44,13 +44,14 @@ function literal(value: Field['default']): string {
 export function handlersFile(resource: Resource): string {
   const { names } = resource;
   const { plural, type, types, constant, file } = names;
-  const operations = operationsOf(resource);
-  const responding = operations.flatMap(({ respond = [] }) => respond);
-  const handlers = operations.map(({ id, respond }) =>
-    respond === undefined
-      ? ''
-      : `export const ${id}: Handler<'${id}'> = (input, deps) =>\n  ${respond}(input, deps, ${constant});\n\n`,
-  );
+  const operations = [
+    ...resource.operations.filter((operation) => operation !== 'list'),
+    ...(resource.hasOwnId ? (['upsert'] as const) : []),
+  ];
+  const handlers = operations.map((operation) => {
+    const id = `${operation}${type}`;
+    return `export const ${id}: Handler<'${id}'> = (input, deps) =>\n  ${RESPONDING[operation]}(input, deps, ${constant});\n\n`;
+  });
   const batch = `export const batch${types}: Handler<'batch${types}'> = (input, deps) =>
   respondToBatch(input, deps, {
     table: ${constant},
@@ -61,7 +62,10 @@ export function handlersFile(resource: Resource): string {
 import { ${constant} } from '../../store/resources/tables/${file}.ts';
 ${resource.hasOwnId ? "import { respondToBatch } from '../batch.ts';\n" : ''}import { respondWithPage } from '../list-page.ts';
 import type { Handler } from '../operation.ts';
-import { ${responding.toSorted().join(', ')} } from '../rows.ts';
+import { ${operations
+    .map((operation) => RESPONDING[operation])
+    .toSorted()
+    .join(', ')} } from '../rows.ts';
 
 export const list${types}: Handler<'list${types}'> = (input, { db }) =>
   respondWithPage(db, input, {
@@ -80,20 +84,3 @@ const RESPONDING = {
   delete: 'respondToDeletion',
   upsert: 'respondToUpsert',
 };
-
-/** Returns the operations. Their ids are also the names of their handlers. */
-function operationsOf({ names: { type, types }, operations, hasOwnId }: Resource): { id: string; respond?: string }[] {
-  const ofRows = [
-    ...operations.filter((operation) => operation !== 'list'),
-    ...(hasOwnId ? (['upsert'] as const) : []),
-  ];
-  return [
-    { id: `list${types}` },
-    ...ofRows.map((operation) => ({ id: `${operation}${type}`, respond: RESPONDING[operation] })),
-    ...(hasOwnId ? [{ id: `batch${types}` }] : []),
-  ];
-}
-
-export function operationIds(resource: Resource): string[] {
-  return operationsOf(resource).map(({ id }) => id);
-}

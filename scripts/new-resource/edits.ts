@@ -1,7 +1,6 @@
 // The changes to existing files. Each change names its place, and the command fails if the place does not exist.
 
 import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
-import { operationIds } from './code.ts';
 import { model, targetsOf } from './database.ts';
 import { capital } from './names.ts';
 import { isChangeable, OWN_ID, type Resource, rights } from './resource.ts';
@@ -174,7 +173,6 @@ function eventEdits({ names: { plural, singular, type, file, constant } }: Resou
 
 function codeEdits(resource: Resource): Edit[] {
   const { names } = resource;
-  const ids = operationIds(resource);
   const index = 'src/api/handlers/index.ts';
   const { full, minimal } = samplesOf(resource);
   const demonstrated = [full, minimal].map((row) => {
@@ -189,8 +187,12 @@ function codeEdits(resource: Resource): Edit[] {
         .map((right) => `, '${right}'`)
         .join(''),
     ),
-    after(index, /^import type \{ Handlers \} from .*\n/m, `import { ${ids.join(', ')} } from './${names.file}.ts';\n`),
-    before(index, /^ {2}listEvents,\n/m, ids.map((name) => `  ${name},\n`).join('')),
+    after(
+      index,
+      /^import type \{ Handlers \} from .*\n/m,
+      `import * as ${names.variables} from './${names.file}.ts';\n`,
+    ),
+    before(index, /\.\.\.events\b/m, `...${names.variables}, `),
     after(
       'src/client/calling.ts',
       /^const IDEMPOTENT_PATHS: [^=]*= \{[^}]*?(?=,?\s*\};)/m,
