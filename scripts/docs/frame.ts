@@ -37,19 +37,24 @@ type Page = {
   readonly isScripted?: boolean;
 };
 
+/** "Charter API", with the name of branding.yaml. */
+export function titleOf(site: Site): string {
+  return site.source.branding.has('name') ? `${nameOf(site)} API` : site.source.contract.info.title;
+}
+
 export function nameOf({ source: { branding } }: Site): string {
   return branding.get('name') ?? 'Charter';
 }
 
-/** The URL of a page. */
-export function addressOf({ address }: Site, name: string): string {
+/** The URL of a page. A web server for static files has the names of the files. */
+export function addressOf({ address, isServed }: Site, name: string): string {
+  if (!isServed) return `${address}/${name}.html`;
   return name === 'index' ? address : `${address}/${name}`;
 }
 
 export function renderPage(site: Site, page: Page): string {
   const { name, title, description, markdown, content, head, isScripted = true } = page;
   const brand = nameOf(site);
-  const { info } = site.source.contract;
   const url = addressOf(site, name);
   const whole = name === 'index' ? title : `${title} - ${brand}`;
   const text = html`<!doctype html>
@@ -62,7 +67,7 @@ export function renderPage(site: Site, page: Page): string {
 <meta name="color-scheme" content="light dark">
 <link rel="canonical" href="${url}">
 <meta property="og:type" content="article">
-<meta property="og:site_name" content="${info.title}">
+<meta property="og:site_name" content="${titleOf(site)}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">

@@ -3,7 +3,7 @@ import { raw } from 'hono/html';
 import type { Json, Operation, Webhook } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { exampleUrlOf, introductionOf, originOf } from './contract.ts';
-import { contentsOf, nameOf, renderPage, type Site } from './frame.ts';
+import { contentsOf, nameOf, renderPage, type Site, titleOf } from './frame.ts';
 import type { Guide } from './guides.ts';
 import { guidePlace, ON_ONE_PAGE, ON_PAGES, operationPlace, schemaPlace, tagPlace, withLinks } from './places.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
@@ -84,14 +84,14 @@ export function startPage(site: Site): string {
   const content = html`<div class="frame">
 ${contentsOf(site, 'index')}
 <main id="main" tabindex="-1">
-<h1>${info.title} <span class="version">${info.version}</span></h1>
+<h1>${titleOf(site)} <span class="version">${info.version}</span></h1>
 ${text(before)}
 <h2>Choose your task</h2>
 <div class="cards">${cards.map((card) => html`<section>${text(`### ${card}`)}</section>`)}
 <section><h3>Tools</h3><ul>${DOWNLOADS.map(({ file, name }) => html`<li><a href="${file}">${name}</a></li>`)}<li><a href="llms.txt">llms.txt, for coding agents</a></li></ul></section></div>
 </main>
 </div>`;
-  const title = `${info.title} documentation`;
+  const title = `${titleOf(site)} documentation`;
   return renderPage(site, { name: 'index', title, description: info.summary, markdown: 'index.md', content });
 }
 

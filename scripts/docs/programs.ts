@@ -56,9 +56,7 @@ function withoutLabels(markdown: string): string {
 /** https://llmstxt.org */
 function llmsIndex(site: Site): string {
   const { contract, guides } = site.source;
-  const guideLinks = guides.map(
-    (guide) => `- [${guide.title}](${addressOf(site, guide.slug)}.md): ${summaryOf(guide)}`,
-  );
+  const guideLinks = guides.map((guide) => `- [${guide.title}](${site.address}/${guide.slug}.md): ${summaryOf(guide)}`);
   const operationLinks = [...contract.operations, ...contract.webhooks].map(
     (each) =>
       `- [${each.summary}](${site.address}/reference/${each.operationId}.md): ${each.method.toUpperCase()} ${'path' in each ? each.path : each.name}`,

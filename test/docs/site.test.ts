@@ -273,6 +273,9 @@ describe('with other guides', () => {
     });
     const page = String(branded.get('a.html')?.());
     expect(page).toContain('<title>A - Northwind</title>');
+    expect(String(branded.get('index.html')?.())).toMatch(
+      /<title>Northwind API documentation<[\s\S]+<h1>Northwind API /,
+    );
     expect(page).toContain('<img src="images/logo.svg" alt=""');
     const [, style = ''] = /href="(assets\/site\.[^"]+)"/.exec(page) ?? [];
     expect(String(branded.get(style)?.())).toMatch(/--accent: #0a7d4f;[\s\S]+--accent: #7fe0b5;/);
@@ -295,7 +298,7 @@ describe('npm run docs', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${folder.path} contains the documentation.\n` });
     const text = (name: string) => readFile(join(folder.path, name), 'utf8');
     expect(await text('limits.html')).toContain(
-      '<link rel="canonical" href="https://api.example.org/api-docs/limits">',
+      '<link rel="canonical" href="https://api.example.org/api-docs/limits.html">',
     );
     expect(await text('index.html')).toContain('https://api.example.org/api/key');
     expect(await text('limits.html')).toContain('<a href="mailto:help@example.org">Support</a>');
@@ -303,7 +306,7 @@ describe('npm run docs', () => {
     const operation = await text('reference/createParentProgram.html');
     expect([operation.includes('npx charter-mock'), operation.includes('<form')]).toEqual([true, false]);
     expect(await read('reference/createParentProgram.html')).toContain('This request writes:');
-    expect(await text('sitemap.xml')).toContain('<loc>https://api.example.org/api-docs/limits</loc>');
+    expect(await text('sitemap.xml')).toContain('<loc>https://api.example.org/api-docs/limits.html</loc>');
     expect(await text('postman.json')).toContain('"https://api.example.org"');
     for (const name of [
       'index.html',
