@@ -169,8 +169,8 @@ export const CELL_ROWS = 'charter_cell_rows';
 export type CellMeasures = { readonly name: string; readonly version: string; readonly rows: () => CellRows | null };
 
 /**
- * Returns the metrics that name the cell and show its size. The label is not called "cell", because the configuration of
- * Prometheus adds a label of that name.
+ * Returns the metrics that name the cell and show its size. The label is not called "cell", because the operator's
+ * configuration of Prometheus adds a label of that name.
  */
 export function cellMetrics({ name, version, rows }: CellMeasures): Metric[] {
   return [
