@@ -355,12 +355,12 @@ export async function deleteUnconfirmed(
   });
 }
 
-/** Deletes the sign-ins under way of all people of the organization. */
+/** Deletes the unfinished sign-ins of all people of the organization. */
 export async function deleteSsoSignIns(tx: Transaction, { organizationId }: OrganizationScope): Promise<void> {
   await tx.ssoSignIn.deleteMany({ where: { organizationId } });
 }
 
-/** Deletes the expired sign-ins of all organizations, in chunks. Returns how many. */
+/** Deletes the expired sign-ins of all organizations, in chunks. Returns the number of deleted sign-ins. */
 export async function deleteExpiredSsoSignIns(db: Database, deletion: Deletion): Promise<number> {
   const createdBefore = new Date(deletion.now.getTime() - SIGN_IN_MINUTES * MINUTE_MS);
   return deleteInChunks(

@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import { normalEmail } from '../../domain/people/email.ts';
 
-// Corrects what an earlier version has stored about e-mails, in all organizations.
+// Corrects e-mails that an earlier version has stored, in all organizations.
 
-/** Marks everybody who has never had a way to sign in: their invitation takes the e-mail from nobody. */
+/**
+ * Marks all users who have never had a way to sign in, because such an invitation must not reserve the e-mail: others may still
+ * use it.
+ */
 export async function markInvited(client: pg.ClientBase): Promise<void> {
   await client.query(`
     update users u set has_accepted = false
@@ -15,23 +18,26 @@ export async function markInvited(client: pg.ClientBase): Promise<void> {
                         and e.act in ('user.password_set', 'user.sso_linked', 'user.created_by_sso'))`);
 }
 
-/** Reads an index, which usually has no entry. */
+/** Returns whether any e-mail needs its normal form. Reads an index, which usually has no entry. */
 export async function hasUnusualEmails(client: pg.ClientBase): Promise<boolean> {
   const text = `select exists (select from users where ${IS_UNUSUAL}) as "has"`;
   return (await client.query<{ has: boolean }>(text)).rows[0]?.has === true;
 }
 
-/** The domain is not in ASCII, or ends with a dot: the condition of the index. */
+/** The SQL condition that the domain is not in ASCII or ends with a dot. The index has the same condition. */
 const IS_UNUSUAL = "(email ~ '@.*[^ -~]' or email like '%.')";
 
-/** An e-mail that could not get its normal form, and the user who has it. `takenBy`: the id of the user with that form. */
+/**
+ * An e-mail that could not be normalized, and the user who has it. `takenBy` is the id of the user who already has the normal
+ * form; `null` if the e-mail has no normal form.
+ */
 export type KeptEmail = { readonly userId: string; readonly takenBy: string | null };
 
 type UnusualEmail = { organization_id: string; id: string; email: string; has_accepted: boolean };
 
 /**
- * Gives e-mails of people the normal form, those of the oldest accounts first. If an account has this form already, or the text has
- * none, the e-mail stays as it is and is returned: only an operator knows which account is the right one.
+ * Normalizes the e-mails of people, those of the oldest accounts first. If another account already has the normal form, or the
+ * e-mail has no normal form, it is left unchanged and returned, because only an operator knows which account is the right one.
  */
 export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[]> {
   const { rows } = await client.query<UnusualEmail>(
@@ -57,7 +63,7 @@ export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[
   return kept;
 }
 
-/** Gives the addresses for notices about integrations the normal form. They need not be unique. */
+/** Normalizes the addresses for notices about integrations. Several integrations may have the same address. */
 export async function normalizeNoticeEmails(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ organization_id: string; id: string; notice_email: string }>(
     "select organization_id, id, notice_email from users where kind = 'integration' and (notice_email ~ '@.*[^ -~]' or notice_email like '%.')",

@@ -13,13 +13,13 @@ export type UserDetails = {
   readonly createdAt: Date;
   /** `null` if the user is active. */
   readonly deactivatedAt: Date | null;
-  /** False for somebody who was invited and has never had a way to sign in. */
+  /** `false` if the user was invited and has never had a way to sign in. */
   readonly hasAccepted: boolean;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
-  /** The number of passkeys. */
+  /** The number of the user's passkeys. */
   readonly passkeys: number;
-  /** The user signs in by single sign-on. */
+  /** Whether the user signs in by single sign-on. */
   readonly isLinked: boolean;
 };
 
@@ -28,7 +28,7 @@ const VIEW = `id, name, email, role, created_at as "createdAt", deactivated_at a
   (select count(*)::int from passkeys p where p.organization_id = users.organization_id and p.user_id = users.id) as passkeys,
   exists (select from sso_identities i where i.organization_id = users.organization_id and i.user_id = users.id) as "isLinked"`;
 
-/** A user, and whether they can sign in at the provider only. */
+/** A user, and whether the user can sign in only at the identity provider. */
 export type FoundUser = UserDetails & { readonly isSingleSignOnRequired: boolean };
 
 const REQUIRED = `exists (
@@ -42,25 +42,28 @@ export const USER_STATES = ['all', 'invited', 'deactivated'] as const;
 export type UserState = (typeof USER_STATES)[number];
 
 export type UserFilters = {
-  /** Substring of the name or the e-mail, case-insensitive. An empty text finds all users. */
+  /** A part of the name or the e-mail, ignoring the letter case. An empty string matches all users. */
   readonly search: string;
   readonly state: UserState;
 };
 
 export type UserQuery = UserFilters & {
-  /** `null` for the first page. */
+  /** The edge at which the page starts; `null` for the first page. */
   readonly from: Edge<UserPosition> | null;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
-/** Ordered by name. A page starts by row comparison, so its cost does not grow with its depth. */
+/** Lists users by name. A page starts by row comparison, so later pages take no longer than the first one. */
 export async function listUsers(db: Database, scope: OrganizationScope, query: UserQuery): Promise<UserDetails[]> {
   const { rows } = await db.pool.query<UserDetails>(userListStatement(scope, query));
   return query.from?.side === 'before' ? rows.toReversed() : rows;
 }
 
-/** Exported so that a test can look at its query plan. Before a position, the rows come in reverse. */
+/**
+ * Returns the SQL query for a page of users. A page before a position is in reverse order. Exported so that a test can check its
+ * query plan.
+ */
 export function userListStatement(scope: OrganizationScope, { from, limit, ...filters }: UserQuery) {
   const { values, bind, conditions } = matching(scope, filters);
   const isReversed = from?.side === 'before';
@@ -92,10 +95,13 @@ function matching({ organizationId }: OrganizationScope, { search, state }: User
   return { values, bind, conditions };
 }
 
-/** Users are counted up to this number and one more. */
+/** Users are counted up to this number plus one, so that pages can show "more than". */
 export const MAX_COUNTED_USERS = 10_000;
 
-/** How many users match, and how many of them come before a position (`null`: 0). Both are at most MAX_COUNTED_USERS + 1. */
+/**
+ * Counts the users who match, and those of them who come before a position, or 0 if it is `null`. Both numbers are at most
+ * MAX_COUNTED_USERS + 1.
+ */
 export async function countUsers(
   db: Database,
   scope: OrganizationScope,
@@ -109,7 +115,7 @@ export async function countUsers(
   return rows[0] ?? { total: 0, before: 0 };
 }
 
-/** Whether the name or the e-mail contains the text. */
+/** Returns the SQL condition that the name or the e-mail contains the text. */
 function contains(pattern: string): string {
   return likeInSearchForm("name || ' ' || email", pattern);
 }
@@ -119,7 +125,7 @@ const FIND = {
   text: `select ${VIEW}, ${REQUIRED} from users where organization_id = $1 and id = $2 and kind = 'person'`,
 };
 
-/** Returns `null` for an integration, too. */
+/** Returns a user; `null` if the user does not exist or is an integration. */
 export async function findUser(db: Database, scope: OrganizationScope, id: string): Promise<FoundUser | null> {
   const { rows } = await db.pool.query<FoundUser>({ ...FIND, values: [scope.organizationId, id] });
   return rows[0] ?? null;
@@ -127,13 +133,13 @@ export async function findUser(db: Database, scope: OrganizationScope, id: strin
 
 export type UserMatch = {
   readonly id: string;
-  /** The text is the whole e-mail, in any letter case. */
+  /** Whether the text is the user's whole e-mail, ignoring the letter case. */
   readonly isWholeEmail: boolean;
 };
 
 /**
- * The users whose name or e-mail, and the integrations whose name contains the text, case-insensitive; at most `limit`, and a
- * whole e-mail first.
+ * Lists at most `limit` users whose name or e-mail contains the text, and integrations whose name contains it, ignoring the
+ * letter case. A user whose whole e-mail matches comes first.
  */
 export async function listMatchingUsers(
   db: Database,
@@ -144,12 +150,12 @@ export async function listMatchingUsers(
   return rows;
 }
 
-/** Exported so that a test can look at its query plan. */
+/** Returns the SQL query for the matching users. Exported so that a test can check its query plan. */
 export function userMatchStatement(
   scope: OrganizationScope,
   { text, limit }: { readonly text: string; readonly limit: number },
 ) {
-  // Two queries, because an "or" would not use the trigram index.
+  // The subquery combines two queries, because an "or" would not use the trigram index.
   const found = `
     select id, name, ${searchForm('email')} = ${searchForm('$3')} as whole from users where organization_id = $1 and ${contains('$4')}
     union all
@@ -162,12 +168,14 @@ export function userMatchStatement(
 
 export const MAX_ADMINISTRATORS = 20;
 
-/** The first 20 active administrators by name, for people to contact. */
+/** Lists the first 20 active administrators by name, for users who need to contact one. */
 export async function listAdministrators(db: Database, scope: OrganizationScope) {
   return listAdministratorsWhere(db, scope, {});
 }
 
-/** The first 20 who can be the break-glass administrator: active administrators with a password and a passkey. */
+/**
+ * Lists the first 20 users by name who can be the break-glass administrator: active administrators with a password and a passkey.
+ */
 export async function listBreakGlassCandidates(db: Database, scope: OrganizationScope) {
   return listAdministratorsWhere(db, scope, { passwordHash: { not: null }, passkeys: { some: {} } });
 }
@@ -197,15 +205,15 @@ const FIND_OUTSIDE = {
     order by name, id limit $3`,
 };
 
-/** People, the first by name and how many there are in all. */
+/** The first of some people by name, and the number of all of them. */
 export type SomePeople = {
   readonly people: readonly { readonly name: string; readonly email: string }[];
   readonly total: number;
 };
 
 /**
- * The active people whom single sign-on alone shuts out: they are not linked, and their e-mail is of none of the domains.
- * `besides`: the break-glass administrator, who is not one of them.
+ * Lists the active people who could not sign in if single sign-on were required: they are not linked to an identity, and their
+ * e-mail is in none of the domains. `besides` is the break-glass administrator, who is omitted.
  */
 export async function listPeopleOutside(
   db: Database,

@@ -11,13 +11,13 @@ export type NewUser = {
   readonly name: string;
   readonly role: Role;
   readonly passwordHash: string | null;
-  /** Whether the e-mail is theirs from now on. It is if they have a password. */
+  /** Whether the user owns the e-mail from now on. Default: `true` if there is a password. */
   readonly hasAccepted?: boolean;
 };
 
 /**
- * Throws a unique violation if a user of the organization has the e-mail, or one of any organization, if both have accepted an
- * invitation.
+ * Inserts a user. Throws a unique violation if another user of the organization has the e-mail, or if a user of any organization
+ * has it and both have accepted an invitation.
  */
 export async function insertUser(tx: Transaction, scope: OrganizationScope, user: NewUser) {
   const { id, email, name, role, passwordHash, hasAccepted = passwordHash !== null } = user;
@@ -25,12 +25,15 @@ export async function insertUser(tx: Transaction, scope: OrganizationScope, user
   return tx.user.create({ data: { id, email, name, role, passwordHash, hasAccepted, organizationId } });
 }
 
-/** The person must not be referenced (`isReferenced`). Their sessions, passkeys and links end with them. */
+/** Deletes a person with their sessions, passkeys and links. No row may refer to the person (see `isReferenced`). */
 export async function deleteUser(tx: Transaction, { organizationId }: OrganizationScope, id: string): Promise<void> {
   await tx.user.delete({ where: { organizationId_id: { organizationId, id }, kind: 'person' }, select: { id: true } });
 }
 
-/** Whether keys, integrations or webhooks name the person, who cannot be deleted then. Lock the person before. */
+/**
+ * Returns whether keys, integrations, webhooks or links refer to the person, who can then not be deleted. The caller must have
+ * locked the person.
+ */
 export async function isReferenced(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -48,14 +51,14 @@ export async function isReferenced(
 }
 
 /**
- * Locks the user until the transaction ends. Limits per user are checked under this lock, so by one transaction at a time. Returns
- * `null` for an integration, which has neither a password nor sessions.
+ * Locks the user until the transaction ends. Limits per user are checked under this lock, so only one transaction at a time
+ * checks them. Returns `null` for an integration, which has neither a password nor sessions.
  */
 export async function lockUser(tx: Transaction, scope: OrganizationScope, id: string): Promise<LockedUser | null> {
   return (await lockUsers(tx, scope, [id])).get(id) ?? null;
 }
 
-/** Like lockHolders, but returns people only. */
+/** Locks users like lockHolders, but returns only people. */
 export async function lockUsers(
   tx: Transaction,
   scope: OrganizationScope,
@@ -69,8 +72,8 @@ function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, Locke
 }
 
 /**
- * Locks users and integrations until the transaction ends, in one order, so that transactions cannot deadlock. Returns those
- * that exist, by id.
+ * Locks users and integrations until the transaction ends, always in the same order, so that transactions cannot deadlock.
+ * Returns those that exist, by id.
  */
 export async function lockHolders(
   tx: Transaction,
@@ -94,17 +97,17 @@ export type LockedIntegration = Omit<User, 'kind' | 'email' | 'ownerUserId'> & {
   readonly email: null;
   readonly ownerUserId: string;
 };
-/** The user or the integration for which keys act. */
+/** A user or an integration, which can have keys. */
 export type LockedHolder = LockedUser | LockedIntegration;
 
-/** Checks of the table prevent other rows. */
+/** Returns a row of `users` as a person or an integration. Check constraints of the table prevent other rows. */
 function holderOf({ kind, email, ownerUserId, ...user }: User): LockedHolder {
   if (kind === 'person' && email !== null) return { ...user, kind, email, ownerUserId: null };
   if (kind === 'integration' && ownerUserId !== null) return { ...user, kind, email: null, ownerUserId };
   throw new Error(`The user ${user.id} is neither a person nor an integration.`);
 }
 
-/** A missing field stays as it is. */
+/** Omitted fields stay unchanged. */
 export type UserChange = {
   readonly role?: Role;
   readonly email?: string;
@@ -112,18 +115,18 @@ export type UserChange = {
   readonly passwordHash?: string | null;
   /** `null` reactivates the user. */
   readonly deactivatedAt?: Date | null;
-  /** The encrypted secret; `null` removes it. */
+  /** The encrypted secret; `null` removes the secret. */
   readonly totpSecret?: Uint8Array<ArrayBuffer> | null;
   readonly totpSince?: Date | null;
   readonly totpLastStep?: number;
-  /** SHA-256 of each unused code. */
+  /** The SHA-256 of each unused code. */
   readonly recoveryCodes?: Uint8Array<ArrayBuffer>[];
 };
 
-/** No second factor, active or pending. */
+/** The change that removes the second factor, active or pending. */
 export const NO_SECOND_FACTOR: UserChange = { totpSecret: null, totpSince: null, totpLastStep: 0, recoveryCodes: [] };
 
-/** Throws if there is no such person. */
+/** Changes a person. Throws if the person does not exist. */
 export async function changeUser(tx: Transaction, scope: OrganizationScope, id: string, change: UserChange) {
   await tx.user.update({
     where: { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' },
@@ -133,8 +136,8 @@ export async function changeUser(tx: Transaction, scope: OrganizationScope, id: 
 }
 
 /**
- * The active administrators who can sign in: with a password, with a passkey or, unless it is `withoutProvider`, by single sign-on.
- * `besides`: a user who is not counted.
+ * Counts the active administrators who can sign in: with a password, with a passkey or, unless `withoutProvider` is set, by
+ * single sign-on. `besides` is a user who is not counted.
  */
 export async function countAdministrators(
   tx: Transaction,
@@ -157,7 +160,7 @@ export async function countAdministrators(
   });
 }
 
-/** Returns `null` if the user does not exist or has no password. */
+/** Returns a user's password hash; `null` if the user does not exist or has no password. */
 export async function findPasswordHash(db: Database, scope: OrganizationScope, id: string): Promise<string | null> {
   const where = { organizationId_id: { organizationId: scope.organizationId, id }, kind: 'person' as const };
   return (await db.prisma.user.findUnique({ where, select: { passwordHash: true } }))?.passwordHash ?? null;
@@ -189,7 +192,7 @@ export type HolderWithPolicy = Holder & {
   readonly maxKeyLifeDays: number;
   readonly allowsUnendingKeys: boolean;
   readonly requiresAddresses: boolean;
-  /** What the operator has set for the organization; `null` for the default of the installation. */
+  /** The rate limit that the operator has set for the organization; `null` for the installation's default. */
   readonly requestsPerKey: number | null;
   readonly requestsPerOrganization: number | null;
 };
@@ -206,7 +209,7 @@ const HOLDER = {
     where u.organization_id = $1 and u.id = $2`,
 };
 
-/** A user or an integration, with the organization's policy for keys. */
+/** Returns a user or an integration with the organization's policy for keys; `null` if there is no such user or integration. */
 export async function findKeyHolder(
   db: Database,
   scope: OrganizationScope,
@@ -216,13 +219,16 @@ export async function findKeyHolder(
   return rows[0] ?? null;
 }
 
-// An organization can require single sign-on. This rule is read here, so that it holds even if no way to sign in at a provider is
-// registered.
+// The organization's rule that single sign-on is required. The rule is read here, so that it applies even if no way to sign in at
+// a provider is registered.
 
-/** What enforced single sign-on demands; `null` where it is not enforced. */
+/** The rule that single sign-on is required. Where it may be `null`, `null` means that single sign-on is not required. */
 export type SsoEnforcement = { readonly breakGlassUserId: string };
 
-/** Locks the connection in a transaction, so that until its end nobody can be signed in by what is no longer allowed. */
+/**
+ * Returns the rule, and locks the connection until the transaction ends, so that nobody can be signed in during the transaction
+ * in a way that is no longer allowed.
+ */
 export async function findSsoEnforcement(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -233,7 +239,7 @@ export async function findSsoEnforcement(
   return row === undefined || row.breakGlassUserId === null ? null : { breakGlassUserId: row.breakGlassUserId };
 }
 
-/** Lets passwords and passkeys work again. Returns false if single sign-on was not required. */
+/** Allows passwords and passkeys again. Returns `false` if single sign-on was not required. */
 export async function endSsoEnforcement(tx: Transaction, { organizationId }: OrganizationScope): Promise<boolean> {
   const data = { enforcedAt: null, breakGlassUserId: null };
   return (

@@ -11,27 +11,27 @@ import { type InitialValues, ORGANIZATION_VERSION, type Stored, type Table, valu
 import { PARENT_PROGRAMS } from './tables/parent-programs.ts';
 
 export type EventQuery = {
-  /** The list has only events after this position (event-position.ts). */
+  /** The position after which the events are listed (see event-position.ts). */
   readonly after: string;
-  /** `undefined` for every type. */
+  /** The types of the events; `undefined` for all types. */
   readonly types: readonly string[] | undefined;
-  /** Maximum number of events, 1 to 101. */
+  /** The maximum number of events, from 1 to 101. */
   readonly limit: number;
 };
 
 export type ListedEvent = {
   readonly id: string;
-  /** The event as the contract shows it. */
+  /** The event as JSON in the contract's form. */
   readonly json: string;
 };
 
-/** All members are read from one snapshot. */
+/** A page of events. All members are read from one snapshot. */
 export type EventList = {
-  /** The events in the order of the commits. */
+  /** The events in the order in which their transactions were committed. */
   readonly events: readonly ListedEvent[];
-  /** The version of the organization. Every later event has a higher one. */
+  /** The version of the organization. All later events have higher versions. */
   readonly version: string;
-  /** The last event that is no longer kept; `null` if all are kept. */
+  /** The position of the last event that has been deleted; `null` if no event has been deleted. */
   readonly deletedTo: string | null;
 };
 
@@ -40,7 +40,7 @@ type EventRow = { readonly version: string; readonly deletedTo: string | null } 
   | { readonly id: null; readonly json: null }
 );
 
-/** The events of the organization after a position. */
+/** Lists the organization's events after a position. */
 export async function listEvents(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -58,8 +58,8 @@ export async function listEvents(
 }
 
 /**
- * The result has one row for each event, or one row without an event. The constant limit keeps the plan of the prepared statement
- * good, as `MAX_ROWS` explains.
+ * Returns SQL whose result has one row for each event, or one row without an event. A constant limit keeps the plan of the
+ * prepared statement efficient, as explained at `MAX_ROWS`.
  */
 function listText(events: string): string {
   return `
@@ -76,7 +76,10 @@ const LIST = {
         select id, type, "timestamp", data from events
         where organization_id = $1 and id > $2 order by id limit ${MAX_ROWS}`),
 };
-/** A range of each type, in an order that only the index with the type has: few events of a type may be among many others. */
+/**
+ * The query reads a range of the index on types for each type, because a type's few events may be scattered among many others.
+ * The order in the subquery prevents PostgreSQL from using another index.
+ */
 const LIST_OF_TYPES = {
   name: 'list_events_of_types',
   text: listText(`
@@ -93,10 +96,10 @@ const FIND = {
     from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
 };
 
-/** `json` is the event as the contract shows it, and `version` the organization's, from the same snapshot. */
+/** `json` is the event in the contract's form, and `version` the organization's version from the same snapshot. */
 type FoundEvent = { readonly type: string; readonly json: string; readonly version: string };
 
-/** Returns `null` if there is none. */
+/** Returns the event; `null` if it does not exist. */
 export async function findEvent(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -125,8 +128,8 @@ const DATA = '","data":';
 const CREATED = ',"created_at":"';
 
 /**
- * The event as the contract shows it: its timestamp is RFC 3339, as those in `data` are, and `data` has the fields that the table
- * did not have yet when the event was written. No member before `data` holds free text.
+ * Returns the event in the contract's form: its timestamp is converted to RFC 3339, like the timestamps in `data`, and `data`
+ * gets the fields that the table did not have when the event was written. No member before `data` contains free text.
  */
 export function eventOf(json: string): string {
   const type = json.indexOf(TYPE) + TYPE.length;
@@ -134,7 +137,8 @@ export function eventOf(json: string): string {
   const data = json.indexOf(DATA, time);
   const shown = `${json.slice(0, time)}${rfc3339(json.slice(time, data))}`;
   const { table, fields = [] } = TABLES.get(json.slice(type, json.indexOf('.', type))) ?? {};
-  // jsonb writes its members with a space after the comma, and in a string the quotation marks are escaped.
+  // This pattern matches only the members of `data` itself, because jsonb writes a space after a comma, and quotation marks in
+  // strings are escaped.
   const missing = table === undefined ? [] : fields.filter((field) => !json.includes(`,"${field}":`, data));
   if (table === undefined || missing.length === 0) return `${shown}${json.slice(data)}`;
   const added = missing.map((field) => `,"${field}":${JSON.stringify(valueOfNewField(table, field))}`);
@@ -142,13 +146,13 @@ export function eventOf(json: string): string {
   return `${shown}${json.slice(data, end)}${added.join('')}${json.slice(end)}`;
 }
 
-/** Deletes events older than so many days of all organizations, in chunks. Returns how many. */
+/** Deletes events of all organizations that are older than `retentionDays`, in chunks. Returns the number of deleted events. */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
-  // Organization by organization, along the primary key: an index by time alone would slow down every write. The timestamp
-  // counts too, because the demonstration has a new event with an old id. A chunk goes on with the last organization of the
-  // chunk before it, which may have more.
+  // Each chunk follows the primary key from organization to organization, because an index on the time alone would slow down
+  // every write. The timestamp is also compared, because the demonstration has a new event with an old id. A chunk starts with
+  // the last organization of the previous chunk, which may have more expired events.
   let from: string = NIL;
   return deleteInChunks(deletion, async () => {
     const [chunk] = await db.prisma.$queryRaw<{ deleted: number; last: string | null }[]>`

@@ -6,21 +6,22 @@ export const IDEMPOTENCY_HOURS = 24;
 
 type Claim = {
   readonly key: string;
-  /** Of the request as it was sent. */
+  /** The hash of the request as it was sent. */
   readonly requestHash: Buffer;
   /**
-   * Of a creation with its defaults filled in, by which servers of version 1.0 recognize a retry; by default, it is `requestHash`.
-   * The version after this one needs neither it nor the column "request_hash".
+   * The hash of a creation with its defaults filled in, by which servers of version 1.0 recognize a retry. Default:
+   * `requestHash`. The next version needs neither this member nor the column "request_hash".
    */
   readonly filledHash?: Buffer;
 };
 
-/** A claimed key is new; `result` is what `recordResult` stored for a used one. */
+/** A claimed key is new. For a used key, `result` is what `recordResult` stored. */
 export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; isSameRequest: boolean; result: string };
 
 /**
- * Claims the key for this transaction, or returns what it was used for. A second caller waits until the transaction of the
- * first one ends, so of concurrent callers exactly one does the work. A key older than 24 hours counts as new.
+ * Claims the key for this transaction, or returns the stored result if the key was used. A second caller waits until the first
+ * caller's transaction ends, so exactly one of several concurrent callers does the work. A key that is older than 24 hours counts
+ * as new.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -34,7 +35,7 @@ export async function claimIdempotencyKey(
       set request_hash = excluded.request_hash, sent_hash = excluded.sent_hash, answer = '', created_at = now()
       where k.created_at < now() - make_interval(hours => ${IDEMPOTENCY_HOURS}::int) ${PREPARED}`;
   if (claimed === 1) return { kind: 'claimed' };
-  // The insert has locked the row.
+  // The insert has locked the row, so it cannot change before this query.
   const [row] = await tx.$queryRaw<{ isSameRequest: boolean; result: string }[]>`
     select coalesce(sent_hash = ${requestHash}, false) or request_hash = ${filledHash} as "isSameRequest", answer as result
     from idempotency_keys
@@ -43,7 +44,7 @@ export async function claimIdempotencyKey(
   return { kind: 'used', ...row };
 }
 
-/** Stores the result of the work for which this transaction claimed the key. */
+/** Stores the result of the work for which this transaction has claimed the key. */
 export async function recordResult(
   tx: Transaction,
   scope: OrganizationScope,
@@ -54,7 +55,7 @@ export async function recordResult(
     where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
 }
 
-/** Deletes keys older than 24 hours of all organizations, in chunks. Returns how many. */
+/** Deletes keys of all organizations that are older than 24 hours, in chunks. Returns the number of deleted keys. */
 export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
   return deleteInChunks(
     deletion,

@@ -6,21 +6,22 @@ import { isActive } from '../keys/key-row.ts';
 import { PREPARED, type Transaction } from '../sql/database.ts';
 import { dateOf } from '../sql/values.ts';
 
-/** The key that writes, and what the write needs: a permission, and the client's address, as addressIn returns it. */
+/** The API key that writes, the permission that the write needs, and the client's address in the form of addressIn. */
 export type Writer = { readonly keyId: string; readonly permission: Permission; readonly address: string | null };
 
-/** A key that may not write; `key` is `null` if it does not exist. */
+/** The refusal of a key that may not write; `key` is `null` if the key does not exist. */
 export type RefusedKey = { readonly kind: 'refused'; readonly key: JudgedKey | null; readonly at: Date };
 
 export type Checked<T> = { readonly kind: 'accepted'; readonly value: T } | RefusedKey;
 
 /**
- * A query of one row, or of none if there is no such key. It marks its statement as prepared. "refused" is null if the key may
- * write, and its state as JSON otherwise. "time_of_write" is the present time, but later than every write of the organization
- * before, even if PostgreSQL's clock was set back since.
+ * Returns SQL that selects one row about the key, or no row if the key does not exist, and marks the statement as prepared. The
+ * column "refused" is null if the key may write, and otherwise the key's state as JSON. "time_of_write" is the current time, or
+ * slightly later, so that it is later than all earlier writes of the organization even if PostgreSQL's clock was set back.
  *
- * `isLocked`: the organization is locked first, until the end of the transaction. Every change that ends or limits a key takes the
- * same lock, so the key may still write at the commit. Take it before the lock of any other row, as all other code does.
+ * With `isLocked`, the statement first locks the organization until the transaction ends. Every change that ends or limits a key
+ * takes the same lock, so the key may still write at the commit. This lock must be taken before the lock of any other row, as all
+ * other code does.
  */
 export function keyOfWrite(
   { organizationId }: OrganizationScope,
@@ -46,10 +47,10 @@ type StateAsJson = {
   readonly [Name in keyof JudgedKey]: JudgedKey[Name] extends Date | null ? string | null : JudgedKey[Name];
 };
 
-/** A column of the query above. */
+/** The column "refused" of that query. */
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
-/** Returns `null` if the key may write. `row` is `undefined` if the query found no key. */
+/** Returns the refusal of a key; `null` if the key may write. `row` is `undefined` if the query found no key. */
 export function writeRefusalOf(row: RefusedColumn | undefined): RefusedKey | null {
   if (row === undefined) return { kind: 'refused', key: null, at: new Date() };
   if (row.refused === null) return null;
@@ -67,7 +68,7 @@ export function writeRefusalOf(row: RefusedColumn | undefined): RefusedKey | nul
   return { kind: 'refused', key, at: new Date(at) };
 }
 
-/** `isLocked` is `false` for a request that repeats the response of an earlier write. */
+/** Checks whether the key may write. `isLocked` is `false` for a request that repeats the response of an earlier write. */
 export async function checkKeyOfWrite(
   tx: Transaction,
   scope: OrganizationScope,

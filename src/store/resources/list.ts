@@ -11,24 +11,24 @@ export const ID_BYTES = 16;
 export type PageQuery = {
   readonly sortField: SortField;
   readonly descending: boolean;
-  /** Maximum number of rows, 1 to 101. */
+  /** The maximum number of rows, from 1 to 101. */
   readonly limit: number;
-  /** The position of the last row of the previous page, which matches the filters; `null` for the first page. */
+  /** The position of the last row of the previous page; `null` for the first page. */
   readonly after: Buffer | null;
 };
 
-/** A page has only rows with these values. A field that is `undefined` may have any value. */
+/** The values that all rows of a page must have. A field that is `undefined` may have any value. */
 export type Equals<Row extends Stored> = {
   readonly [Field in keyof ContentOf<Row>]?: string | number | boolean | undefined;
 };
 
 export type RowsQuery<Row extends Stored> = PageQuery & { readonly equals?: Equals<Row> };
 
-/** `version` is that of the organization, from the same snapshot as the rows; `undefined` if there is no row. */
+/** `version` is the organization's version from the same snapshot as the rows; `undefined` if there are no rows. */
 export type ListPage = { readonly rows: readonly ListedRow[]; readonly version: string | undefined };
 
 class ListedRow {
-  /** The row as JSON, as the contract shows it. */
+  /** The row as JSON in the contract's form. */
   readonly json: string;
   readonly #sortField: SortField;
 
@@ -38,8 +38,8 @@ class ListedRow {
   }
 
   /**
-   * The position of this row in the list. Computed on demand: only the last row of a page is asked, and a column for it
-   * would make every page 5% slower.
+   * The position of this row in the list. It is computed on demand, because only the last row of a page needs it, and an
+   * additional column would make every page 5% slower.
    */
   get position(): Buffer {
     const { id, [this.#sortField]: value }: Record<'id' | SortField, string> = parseJson(this.json);
@@ -47,28 +47,28 @@ class ListedRow {
   }
 }
 
-/** Makes node-postgres return each value as PostgreSQL's text. */
+/** Makes node-postgres return each value in PostgreSQL's text format. */
 export const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 const ORDER_TYPE: Record<SortField, string> = { created_at: 'timestamptz', updated_at: 'timestamptz', name: 'text' };
 
 /**
- * Constant upper bound for the statement's limit. For a limit that is a parameter, PostgreSQL estimates a tenth of all rows,
- * finds the generic plan too expensive, and plans at every execution. With the bound, a page is planned once.
+ * A constant upper bound for the statement's limit. If the limit is only a parameter, PostgreSQL estimates a tenth of all rows,
+ * finds the generic plan too expensive, and plans each execution again. With the constant bound, the statement is planned once.
  */
 export const MAX_ROWS = 101;
 
-/** A statement with a name is prepared. It selects a column "json" and a column "version". */
+/** An SQL query for a page. It selects the columns "json" and "version". A query with a name is prepared. */
 export type ListStatement = {
   readonly name: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
 };
 
-/** Adds a value to those of a statement, and returns its SQL. */
+/** Adds a value to the values of a statement, and returns the SQL for its parameter. */
 export type Bind = (value: unknown) => string;
 
-/** A page of the rows of a table. */
+/** Reads a page of the rows of a table. */
 export async function listRows<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
@@ -77,13 +77,13 @@ export async function listRows<Row extends Stored>(
 ): Promise<ListPage> {
   const statement = pageStatement(scope, table, page, (bind) => {
     const conditions = equalsSql(table, equals, bind);
-    // Another filtered page is planned each time: its best index depends on its values.
+    // A page with other filters is planned each time, because the best index depends on the values of the filters.
     return { isPrepared: conditions.length === 0, conditions };
   });
   return readPage(db, statement, page);
 }
 
-/** A condition for each field that has a value. Throws for a name that is no column of the table. */
+/** Returns an SQL condition for each field that has a value. Throws if a name is not a column of the table. */
 export function equalsSql<Row extends Stored>(
   { name, columns }: Table<Row>,
   equals: Equals<Row>,
@@ -96,20 +96,20 @@ export function equalsSql<Row extends Stored>(
   });
 }
 
-/** What a list adds to the statement of a page. */
+/** The conditions that a list adds to the SQL query for one page. */
 export type Filters = {
   readonly isPrepared: boolean;
   readonly conditions: readonly string[];
-  /** The rows to select from, as SQL. By default the table. */
+  /** SQL for the rows to select from. Default: the table. */
   readonly source?: string;
-  /** Ends the name of the statement; by default empty. */
+  /** The end of the statement's name. Default: an empty string. */
   readonly kind?: string;
 };
 
 /**
- * A list page in a total order. It starts by row comparison, so its cost does not grow with its depth, and rows inserted or
- * deleted elsewhere do not move rows between pages. PostgreSQL writes the JSON: that takes a third of the time of reading
- * every column and writing it here.
+ * Returns the SQL query for a page of a list in a total order. A page starts by row comparison, so later pages take no longer
+ * than the first one, and rows that are inserted or deleted elsewhere do not move rows between pages. PostgreSQL writes the JSON,
+ * because reading every column and writing the JSON here would take three times as long.
  */
 export function pageStatement<Row extends Stored>(
   { organizationId }: OrganizationScope,
@@ -158,8 +158,8 @@ function startAfter(
 }
 
 /**
- * The position of a row with this id and this value of the sort field, as the contract shows them: the 16 bytes of the id, then
- * the value, both in PostgreSQL's binary format, which it reads in half the time of text.
+ * Returns the position of a row with this id and this value of the sort field, both in the contract's form. A position is the 16
+ * bytes of the id followed by the value in PostgreSQL's binary format, which PostgreSQL reads in half the time of text.
  */
 export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Buffer {
   const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);
@@ -170,7 +170,7 @@ const CREATED = ',"created_at":"';
 const UPDATED = '","updated_at":"';
 const END = '"}';
 
-/** Converts the timestamps to RFC 3339. `to_char` in PostgreSQL would double the time of the whole page. */
+/** Converts the timestamps to RFC 3339. Calling `to_char` in PostgreSQL would double the time of the whole page. */
 function rowWithRfc3339(json: string): string {
   const updated = json.lastIndexOf(UPDATED);
   const created = json.lastIndexOf(CREATED, updated);

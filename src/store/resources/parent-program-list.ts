@@ -21,13 +21,13 @@ import { PARENT_PROGRAMS, type ParentProgram } from './tables/parent-programs.ts
 const LAST_ID = Buffer.alloc(ID_BYTES, 0xff);
 
 export type ListQuery = PageQuery & {
-  /** Substring of the name, at least 3 characters, case-insensitive. */
+  /** A part of the name, at least 3 characters long, ignoring the letter case. */
   readonly search?: string | undefined;
   readonly updatedSince?: Date | undefined;
   readonly equals?: Equals<ParentProgram>;
 };
 
-/** A list page. Without `search` and `updatedSince`, the list is like that of any other table. */
+/** Reads a page of the parent programs. Without `search` and `updatedSince`, the page is read like that of any other table. */
 export async function listParentPrograms(db: Database, scope: OrganizationScope, query: ListQuery): Promise<ListPage> {
   const { search, updatedSince, ...page } = query;
   if (search === undefined && updatedSince === undefined) return listRows(db, scope, PARENT_PROGRAMS, page);
@@ -41,12 +41,12 @@ async function filteredPage(db: Database, scope: OrganizationScope, query: ListQ
   const page = { sortField, descending, limit, after: startOf(query) };
   return pageStatement(scope, PARENT_PROGRAMS, page, (bind) => {
     const conditions = filtersOf(query, bind);
-    // Another filtered page is planned each time: its best index depends on its values.
+    // A page with other filters is planned each time, because the best index depends on the values of the filters.
     const isPrepared = conditions.length === 0 && (updatedSince === undefined || sortField === 'updated_at');
     const isBounded = updatedSince !== undefined && (sortField !== 'updated_at' || descending);
     if (isBounded) {
       const since = `${bind(updatedSince.toISOString())}::timestamptz`;
-      // The sub-query hides the value from the planner, which otherwise could make a new plan for each execution.
+      // The subquery hides the value from the planner, which might otherwise plan each execution again.
       conditions.push(`updated_at >= ${isPrepared ? `(select ${since})` : since}`);
     }
     const source = areFew ? changesFirst(bind(updatedSince)) : PARENT_PROGRAMS.name;
@@ -55,15 +55,15 @@ async function filteredPage(db: Database, scope: OrganizationScope, query: ListQ
 }
 
 /**
- * In ascending order of `updated_at`, `updatedSince` is only the start of the first page, which is then found like any other
- * page. Later pages start after it anyway.
+ * Returns the position after which the page starts. In ascending order of `updated_at`, `updatedSince` is the start of the first
+ * page, so that the page can be found like any other page. Later pages start after `updatedSince` anyway.
  */
 function startOf({ after, sortField, descending, updatedSince }: ListQuery): Buffer | null {
   if (after !== null || updatedSince === undefined || sortField !== 'updated_at' || descending) return after;
   return Buffer.concat([LAST_ID, bytesBefore(updatedSince)]);
 }
 
-/** The rows that changed since an instant, in order of creation, without another filter. */
+/** A query for the rows that have changed since an instant, in order of creation, without other filters. */
 type ChangesQuery = ListQuery & { readonly updatedSince: Date };
 
 function isOfChanges(query: ListQuery): query is ChangesQuery {
@@ -93,8 +93,9 @@ function filtersOf({ search, equals = {} }: ListQuery, bind: Bind): string[] {
 const FEW_CHANGES = 1000;
 
 /**
- * PostgreSQL assumes that `updated_at` is independent of the sort field, and expects to find the changed rows soon on an index
- * scan in sort order. They are usually at its end, so that scan would read every other row first.
+ * Returns whether at most FEW_CHANGES rows have changed. PostgreSQL assumes that `updated_at` is independent of the sort field,
+ * so it expects an index scan in sort order to find the changed rows soon. But these rows are usually at the end of that order,
+ * so the scan would read every other row first.
  */
 async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSince, sortField }: ListQuery) {
   if (updatedSince === undefined || sortField === 'updated_at') return false;
@@ -105,36 +106,39 @@ async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSi
   return rowCount !== null && rowCount <= FEW_CHANGES;
 }
 
-/** Finds the changed rows by their own index before they are sorted; "offset 0" keeps the planner from merging the two. */
+/**
+ * Returns SQL that finds the changed rows by the index on `updated_at` before they are sorted. "offset 0" prevents the planner
+ * from merging this subquery with the outer query.
+ */
 function changesFirst(since: string): string {
   return `(select * from parent_programs where organization_id = $1 and updated_at >= ${since}::timestamptz offset 0) changed`;
 }
 
-// List pages of the parent programs that have changed since an instant, in order of creation. Changed rows are found period by
-// period of their creation, until there are enough for a list page. A scan of all rows in order of creation could read a million
-// to find the few that changed; a sort of all changed rows could sort nearly as many.
+// Pages of the parent programs that have changed since an instant, in order of creation. The query divides the rows into periods
+// of creation, and finds the changed rows of one period after the other until there are enough for a page. Scanning all rows in
+// order of creation could read a million rows to find a few changed ones; sorting all changed rows could sort nearly as many.
 
-/** A period is 90 days, in hours because a day can have 23 hours in the time zone of a session. */
+/** The length of a period, which is 90 days. It is in hours because a day can have 23 hours in the time zone of a session. */
 const PERIOD = `interval '2160 hours'`;
 
-/** SQL for the start of an instant's period, as in the index parent_programs_changes_idx. */
+/** Returns SQL for the start of an instant's period, as in the index parent_programs_changes_idx. */
 const periodOf = (instant: string) => `date_bin(${PERIOD}, ${instant}, timestamptz '2000-01-01T00:00:00Z')`;
 
 /**
- * A period with more changed rows is read in order of creation, row by row, because many of its rows have changed. With fewer,
- * sorting them is faster.
+ * The maximum number of changed rows that are sorted. If more of a period's rows have changed, reading the period row by row in
+ * order of creation is faster.
  */
 const MOST_SORTED = 2000;
 
 /**
- * PostgreSQL does not know a value in a subquery when it plans. Knowing the instant, PostgreSQL would expect few rows, find a new
- * plan cheaper than the prepared one, and plan at every execution.
+ * The instant as a subquery, whose value PostgreSQL does not know when it plans. If PostgreSQL knew the instant, it would expect
+ * few rows, consider a new plan cheaper than the prepared one, and plan each execution again.
  */
 const SINCE = '(select $3::timestamptz)';
 
 /**
- * SQL for a list page. Its parameters are the organization, the limit (at most MAX_ROWS), the instant, and for later pages the
- * `created_at` and the id of the row before.
+ * Returns the SQL for a page. Its parameters are the organization, the limit (at most MAX_ROWS), the instant and, for later
+ * pages, the `created_at` and the id of the previous page's last row.
  */
 function changesSql({ descending, isFirst }: { readonly descending: boolean; readonly isFirst: boolean }): string {
   const direction = descending ? 'desc' : 'asc';
@@ -143,7 +147,8 @@ function changesSql({ descending, isFirst }: { readonly descending: boolean; rea
   const start = isFirst ? creationAtEnd(direction) : '$4::timestamptz';
   const end = creationAtEnd(descending ? 'asc' : 'desc');
   const changed = `organization_id = $1 and ${periodOf('created_at')} = start and updated_at >= ${SINCE}`;
-  // "offset 0" and the innermost limit keep PostgreSQL from other plans: it assumes that any third of the rows has changed.
+  // "offset 0" and the innermost limit prevent other plans, which PostgreSQL would choose because it assumes that a third of the
+  // rows have changed, whatever the instant.
   return `
     select row_to_json(program) as json, ${ORGANIZATION_VERSION} as version from (
       select period, created_at, id from (
@@ -174,13 +179,13 @@ function changesSql({ descending, isFirst }: { readonly descending: boolean; rea
     order by period, changes.created_at ${direction}, changes.id ${direction} limit $2`;
 }
 
-/** SQL for the creation of the oldest or the newest row. */
+/** Returns SQL for the time at which the oldest or the newest row was created. */
 function creationAtEnd(direction: 'asc' | 'desc'): string {
   const order = `order by created_at ${direction}, id ${direction}`;
   return `(select created_at from parent_programs where organization_id = $1 ${order} limit 1)`;
 }
 
-/** The statements are built once, because they are long and only their parameters vary. */
+/** The SQL is built only once, because it is long and only its parameters vary. */
 const changesSqlOf = (descending: boolean) => ({
   first: changesSql({ descending, isFirst: true }),
   next: changesSql({ descending, isFirst: false }),

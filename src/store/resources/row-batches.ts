@@ -5,12 +5,13 @@ import { type Checked, keyOfWrite, type Writer, writeRefusalOf } from './key-of-
 import { contentFrom, type RawRow, type WriterAnd } from './rows.ts';
 import { type ContentOf, type Stored, storedRow, type Table, type Times } from './table.ts';
 
-// The statements on many rows of a table of any resource. A transaction with several of them locks the organization first.
+// SQL statements on many rows of any resource's table. A transaction with several of these statements locks the organization
+// first.
 
-/** Which rows to find: those with these ids, and those with these values of unique fields. */
+/** The rows to find: those with one of these ids, or with one of these values of a unique field. */
 export type Sought = { readonly ids: readonly string[]; readonly unique: ReadonlyMap<string, readonly string[]> };
 
-/** Locks the rows until the end of the transaction, in the order of their ids. */
+/** Locks the rows until the transaction ends, in the order of their ids, and returns them. */
 export async function lockRows<Row extends Stored>(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -25,7 +26,7 @@ export async function lockRows<Row extends Stored>(
   return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
 }
 
-/** Those of the ids that rows of the organization have, in lower case. */
+/** Returns those of the ids that belong to rows of the organization, in lower case. */
 export async function listKnownIds(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -36,18 +37,18 @@ export async function listKnownIds(
   return rows.map(({ id }) => id);
 }
 
-/** A row that a batch changes. `place`: of the change in the batch; the events are in this order. */
+/** A row that a batch changes. `place` is the place of the change in the batch, which determines the order of the events. */
 export type ChangedRow = { readonly id: string; readonly place: number };
 
-/** A row as it will be after the batch. */
+/** A row with its content after the batch. */
 export type Written<Row extends Stored> = ChangedRow & { readonly content: ContentOf<Row> };
 
 type Writing<T> = { readonly rows: readonly T[]; readonly writer: Writer };
 
-/** The times of written rows, by id. */
+/** The creation and update times of written rows, by id. */
 export type TimesById = ReadonlyMap<string, Times>;
 
-/** Inserts the rows in their order. Throws a unique or a foreign key violation. */
+/** Inserts the rows in their order. Throws a unique violation or a foreign key violation. */
 export function insertRows<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -67,7 +68,10 @@ export function insertRows<Row extends Stored>(
   });
 }
 
-/** Each `updated_at` becomes the time of the write, but at least a millisecond later than before. Throws as `insertRows` does. */
+/**
+ * Replaces the content of the rows. Each `updated_at` becomes the time of the write, but at least a millisecond later than
+ * before. Throws a unique violation or a foreign key violation.
+ */
 export function replaceRows<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -105,18 +109,18 @@ export function deleteRows<Row extends Stored>(
 }
 
 /**
- * The time of the first statement of the batch that has written, as a migration notes it: no event of a batch is earlier than
- * the change.
+ * The time of the batch's first statement that has written, which a trigger records. All statements of a batch use this time, so
+ * that no event is earlier than its change.
  */
 const TIME_OF_BATCH = Prisma.sql`coalesce(
   to_timestamp(nullif(current_setting('charter.version_of_batch', true), '')::bigint / 1000000.0), time_of_write)`;
 
-/** The place of each row's change, from which the triggers order the events. */
+/** Returns the place of each row's change, by which the triggers order the events. */
 function placesOf(rows: readonly ChangedRow[]): string {
   return JSON.stringify(Object.fromEntries(rows.map(({ id, place }) => [id, place])));
 }
 
-/** Runs a statement that writes if the key may write, and returns the times of the rows. */
+/** Runs a statement that writes rows if the key may write, and returns the times of the rows. */
 async function write(
   tx: Transaction,
   scope: OrganizationScope,
@@ -135,7 +139,7 @@ async function write(
   return { kind: 'accepted', value: new Map(times) };
 }
 
-/** SQL for the rows. All of them are one parameter, so that the statement is the same for any number of rows. */
+/** Returns SQL for the rows. All rows are in one parameter, so that the SQL is the same for any number of rows. */
 function recordsOf<Row extends Stored>(table: Table<Row>, rows: readonly Written<Row>[]): Prisma.Sql {
   const records = rows.map(({ id, content }) => ({ id, ...content }));
   const types = Object.entries(table.columns).map(([field, type]) => `${field} ${type}`);

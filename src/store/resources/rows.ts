@@ -7,9 +7,9 @@ import { rfc3339 } from '../sql/values.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, type Writer, writeRefusalOf } from './key-of-write.ts';
 import { type ContentOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
 
-// The statements on one row of a table of any resource.
+// SQL statements on one row of any resource's table.
 
-/** `version` is that of the organization, from the same snapshot as the row. */
+/** `version` is the organization's version from the same snapshot as the row. */
 export type Found<Row> = { readonly row: Row; readonly version: string };
 
 export async function findRow<Row extends Stored>(
@@ -23,11 +23,11 @@ export async function findRow<Row extends Stored>(
   const [found] = rows;
   if (found === undefined) return null;
   const { version, ...row } = found;
-  // This removes only the version, and no row of the API has a field of that name.
+  // The assertion is safe, because only the version has been removed, and no row of the API has a field of that name.
   return { row: row as unknown as Row, version };
 }
 
-/** The id of the organization's row with this value of a unique field, or null if there is none. */
+/** Returns the id of the organization's row that has this value in a unique field; `null` if there is no such row. */
 export async function findIdByUnique<Row extends Stored>(
   { prisma }: Pick<Database, 'prisma'>,
   { organizationId }: OrganizationScope,
@@ -40,7 +40,7 @@ export async function findIdByUnique<Row extends Stored>(
   return row?.id ?? null;
 }
 
-/** Throws a violation of a unique index or a foreign key. */
+/** Inserts a row. Throws a unique violation or a foreign key violation. */
 export async function insertRow<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -61,11 +61,12 @@ export type RawRow = Times & { readonly id: string };
 
 type RowAsText = { readonly row_as_text: string };
 
-/** A row before its change. `text` is the whole row as PostgreSQL's text, which differs after any change. */
+/** A row before a change. `text` is the whole row in PostgreSQL's text format, which differs after any change. */
 export type RowToChange<Row> = { readonly row: Row; readonly text: string };
 
 /**
- * The value is `null` if there is no such row. `isLocked`: the organization and the row are locked until the end of the transaction.
+ * Returns a row that is to be changed; the value is `null` if there is no such row. With `isLocked`, locks the organization and
+ * the row until the transaction ends.
  */
 export async function findRowToChange<Row extends Stored>(
   tx: Transaction,
@@ -91,8 +92,8 @@ export async function findRowToChange<Row extends Stored>(
 type Change<Row> = { readonly before: RowToChange<Row>; readonly writer: Writer };
 
 /**
- * The value is `null` if the row has changed since it was read. `updated_at` becomes the time of the write, but at least a
- * millisecond later than before. Throws a unique or a foreign key violation.
+ * Replaces the content of a row; the value is `null` if the row has changed since it was read. `updated_at` becomes the time of
+ * the write, but at least a millisecond later than before. Throws a unique violation or a foreign key violation.
  */
 export async function replaceRow<Row extends Stored>(
   tx: Transaction,
@@ -118,7 +119,7 @@ export async function replaceRow<Row extends Stored>(
   return resultOf(replaced, (times) => storedRow(table, { id: row.id, content, times }));
 }
 
-/** The value is `null` if the row has changed since it was read. */
+/** Deletes a row; the value is `null` if the row has changed since it was read. */
 export async function deleteRow<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -141,7 +142,7 @@ function parameterOf({ type, value }: ReturnType<typeof fieldsOf>[number]): unkn
   return type === 'jsonb' ? JSON.stringify(value) : value;
 }
 
-/** The content in a row that has JSON as text. */
+/** Returns the content of a row whose JSON columns are strings. */
 export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: object): ContentOf<Row> {
   const values = new Map<string, unknown>(Object.entries(raw));
   const fields = Object.entries(columns).map(([field, type]) => {
@@ -149,14 +150,14 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
     if (value instanceof Date) return [field, value.toISOString()];
     return [field, type === 'jsonb' && typeof value === 'string' ? parseJson(value) : value];
   });
-  // The statement selects the columns of the table, which are the fields of its rows.
+  // The assertion is safe, because the SQL query selects the columns of the table, which are the fields of its rows.
   return Object.fromEntries(fields) as ContentOf<Row>;
 }
 
-/** The key that writes, left-joined with a row: without one, all its columns are null. */
+/** A result of the key's query that is left-joined with a row: if there is no row, all its columns are null. */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
-/** The result of `use` for the row, or `null` if there is no row; or the refusal of the key. */
+/** Returns the key's refusal, or the result of `use` for the row, which is `null` if there is no row. */
 function resultOf<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
   const refused = writeRefusalOf(row);
   if (refused !== null) return refused;
@@ -167,7 +168,7 @@ function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn &
   return row.created_at !== null;
 }
 
-/** Parses JSON with `parseJson`, because V8's JSON.parse mistakes some keys. */
+/** Parses JSON with `parseJson`, because V8's JSON.parse corrupts some keys. */
 const TYPE_PARSERS = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;

@@ -2,45 +2,48 @@ import type { Permission } from '../../domain/people/role.ts';
 import { parseInstant } from '../../domain/resources/instant.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
 
-/** The fields of every row that Charter sets, as the contract shows them. */
+/** The fields of every row that Charter sets, in the contract's form. */
 export type Stored = {
-  /** UUIDv7. */
+  /** A UUIDv7. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds. */
+  /** An RFC 3339 timestamp in UTC with milliseconds. */
   readonly created_at: string;
   readonly updated_at: string;
 };
-/** The fields of a row that clients write, and those that only operations of the resource set. */
+/** The fields of a row that clients write, or that only operations of the resource set. */
 export type ContentOf<Row extends Stored> = Omit<Row, keyof Stored>;
-/** The content that a creation gives: fields with a default may be missing. */
+/** The content in a request to create a row. Fields with a default may be omitted. */
 export type GivenContent<Row extends Stored> = Partial<ContentOf<Row>>;
 
 export type ColumnType = 'boolean' | 'integer' | 'jsonb' | 'text' | 'timestamptz' | 'uuid';
 
 type Description<Row extends Stored> = {
-  /** The name of the table, which is that in the contract's path: "parent_programs". */
+  /** The name of the table, which is also the name in the contract's path, such as "parent_programs". */
   readonly name: string;
-  /** What messages call one row: "parent program". */
+  /** The name of one row in messages, such as "parent program". */
   readonly noun: string;
   readonly writePermission: Permission;
-  /** The type of the column of each field, in the contract's order. The column has the name of the field. */
+  /** The type of each field's column, in the contract's order. A column has the same name as its field. */
   readonly columns: { readonly [Field in keyof ContentOf<Row>]: ColumnType };
-  /** Fields whose values no two rows of an organization may share. Each has a unique index, which names its column. */
+  /** Fields whose values must be unique in an organization. Each has a unique index that contains the name of the column. */
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
-  /** The unique field with the client's own id, by which it creates or replaces a row. */
+  /** The unique field that contains the client's own id, by which a client creates or replaces a row. */
   readonly ownId?: keyof ContentOf<Row> & string;
-  /** The table of the row that a field refers to: "parent_programs" for "parent_program_id". A reference to no row is refused. */
+  /**
+   * The table to which a field refers, such as "parent_programs" for "parent_program_id". A reference to a row that does not
+   * exist is refused.
+   */
   readonly references?: { readonly [Field in keyof ContentOf<Row>]?: string };
-  /** The most entries that an object has after an update, which validation of the update alone cannot know. */
+  /** The maximum number of entries of an object after an update. Validating only the update cannot check this. */
   readonly maxEntries?: { readonly [Field in keyof ContentOf<Row>]?: number };
 };
 
 type Definition<Row extends Stored, Creation> = Description<Row> & {
-  /** The value of each field that a creation may omit. */
+  /** The default of each field that a request to create a row may omit. */
   readonly defaults: { readonly [Field in OptionalOf<Creation> & keyof ContentOf<Row>]: Row[Field] };
 } & SetByOperations<Row, Exclude<keyof ContentOf<Row>, keyof Creation>>;
 
-/** The value in a new row of each field that no creation has, because only operations of the resource set it. */
+/** The value in a new row of each field that no client can set, because only operations of the resource set it. */
 type SetByOperations<Row extends Stored, Field extends keyof Row> = [Field] extends [never]
   ? unknown
   : { readonly setByOperations: Pick<Row, Field> };
@@ -48,26 +51,26 @@ type SetByOperations<Row extends Stored, Field extends keyof Row> = [Field] exte
 // biome-ignore lint/complexity/noBannedTypes: an object without members is assignable to a type whose members are optional.
 type OptionalOf<T> = { [Field in keyof T]-?: {} extends Pick<T, Field> ? Field : never }[keyof T];
 
-/** A table of a resource, and the SQL that is the same for every resource. */
+/** A resource's table, with the SQL that is built for every resource in the same way. */
 export type Table<Row extends Stored> = Description<Row> & {
   readonly defaults: GivenContent<Row>;
   readonly setByOperations: GivenContent<Row>;
-  /** Every column. The times come last. */
+  /** SQL for all columns. The times come last. */
   readonly shown: string;
-  /** Every column, with the times of the content as the contract shows them. */
+  /** SQL for all columns. Timestamps in the content are in the contract's form. */
   readonly shownInLists: string;
-  /** Every column, with JSON as text. */
+  /** SQL for all columns. JSON columns are returned as strings. */
   readonly shownAsText: string;
   readonly find: { readonly name: string; readonly text: string };
-  /** The text of the insert between its values. */
+  /** The pieces of the SQL insert between its values. */
   readonly insert: readonly string[];
 };
 
-/** The columns of the times. */
+/** SQL for the columns with the times. */
 export const TIMES = 'created_at, updated_at';
 export type Times = { readonly created_at: Date; readonly updated_at: Date };
 
-/** `Row` and `Creation` are the contract's: a field that is forgotten in the definition does not compile. */
+/** Defines a table. `Row` and `Creation` are types of the contract, so a definition that lacks a field does not compile. */
 export function defineTable<Row extends Stored, Creation>(definition: Definition<Row, Creation>): Table<Row> {
   const { name } = definition;
   const columns = Object.keys(definition.columns);
@@ -78,7 +81,7 @@ export function defineTable<Row extends Stored, Creation>(definition: Definition
   const shown = ['id', ...columns, TIMES].join(', ');
   return {
     ...definition,
-    // The type of the definition says that each default suits its field.
+    // The assertions are safe, because the type of the definition requires that each default has the type of its field.
     defaults: definition.defaults as GivenContent<Row>,
     setByOperations: ('setByOperations' in definition ? definition.setByOperations : {}) as GivenContent<Row>,
     shown,
@@ -102,17 +105,19 @@ function rfc3339Of(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
 }
 
-/** The content of a row to create, with the defaults of the fields that are missing. */
+/** Returns the content of a row to create, with the defaults of omitted fields. */
 export function contentOf<Row extends Stored>(table: Table<Row>, given: GivenContent<Row>): ContentOf<Row> {
-  // The compiler requires a default for each field that a creation may omit.
+  // The assertion is safe, because the compiler requires a default for each field that may be omitted.
   return { ...table.defaults, ...table.setByOperations, ...normalFormOf(table, given) } as ContentOf<Row>;
 }
 
-/** The given fields in the form in which they are read back: ids in lower case, and instants in UTC with milliseconds. */
+/**
+ * Returns the given fields in the form in which they will be read back: ids in lower case, and instants in UTC with milliseconds.
+ */
 export function normalFormOf<Row extends Stored, Given extends object>({ columns }: Table<Row>, given: Given): Given {
   const types = new Map(Object.entries<ColumnType>(columns));
   const fields = Object.entries(given).map(([field, value]) => [field, normalValueOf(types.get(field), value)]);
-  // Each value keeps its type.
+  // The assertion is safe, because each value keeps its type.
   return Object.fromEntries(fields) as Given;
 }
 
@@ -122,7 +127,7 @@ function normalValueOf(type: ColumnType | undefined, value: unknown): unknown {
   return type === 'timestamptz' ? parseInstant(value).toISOString() : value;
 }
 
-/** The content of a row after its replacement: the fields that only operations set stay as they are. */
+/** Returns the content of a row after its replacement. Fields that only operations set stay unchanged. */
 export function replacedContentOf<Row extends Stored>(
   table: Table<Row>,
   { row, content }: { row: Row; content: ContentOf<Row> },
@@ -132,26 +137,35 @@ export function replacedContentOf<Row extends Stored>(
   return { ...content, ...Object.fromEntries(kept) };
 }
 
-/** What a new row has in the fields that its creation omits. */
+/** The values of omitted fields in a new row. */
 export type InitialValues = Pick<Table<Stored>, 'defaults' | 'setByOperations'>;
 
-/** The value of a field in a row that was kept when the field did not exist: that of a new row, or `null` if it has none. */
+/**
+ * Returns the value of a field in a row that was stored before the field existed: the value in a new row, or `null` if a new row
+ * has none.
+ */
 export function valueOfNewField({ defaults, setByOperations }: InitialValues, field: string): unknown {
   return new Map(Object.entries<unknown>({ ...setByOperations, ...defaults })).get(field) ?? null;
 }
 
-/** A row as a server of this version or of an earlier one kept it. `keptOf` returns `undefined` for a field that was not kept. */
+/**
+ * Returns a row that a server of this version or an earlier one stored. `keptOf` returns a field's stored value, or `undefined`
+ * if the field was not stored.
+ */
 export function rowOfKept<Row extends Stored>(table: Table<Row>, keptOf: (field: string) => unknown): Row {
   const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];
   const entries = fields.map((field) => {
     const kept = keptOf(field);
     return [field, kept === undefined ? valueOfNewField(table, field) : kept];
   });
-  // The columns of a table are the fields of its rows; the compiler requires all of them.
+  // The assertion is safe, because the columns of a table are the fields of its rows, and the compiler requires all of them.
   return Object.fromEntries(entries) as unknown as Row;
 }
 
-/** The row as it will be read back, with the keys of JSON in jsonb's order, so that it has the same representation and ETag. */
+/**
+ * Returns the row as it will be read back, with the keys of JSON in jsonb's order, so that the row has the same representation
+ * and ETag.
+ */
 export function storedRow<Row extends Stored>(
   table: Table<Row>,
   { id, content, times }: { id: string; content: ContentOf<Row>; times: Times },
@@ -162,18 +176,18 @@ export function storedRow<Row extends Stored>(
     created_at: times.created_at.toISOString(),
     updated_at: times.updated_at.toISOString(),
   };
-  // The columns of a table are the fields of its rows; the compiler requires all of them.
+  // The assertion is safe, because the columns of a table are the fields of its rows, and the compiler requires all of them.
   return row as unknown as Row;
 }
 
-/** The fields in the order of the table, and no others, with the values that the contract shows. */
+/** Returns the table's fields in the table's order, with the values in the contract's form. */
 export function storedContent<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): Record<string, unknown> {
   return Object.fromEntries(
     fieldsOf(table, content).map(({ field, value }) => [field, isObject(value) ? inJsonbOrder(value) : value]),
   );
 }
 
-/** Each field, with its value in a content. */
+/** Returns each field of the table, with its type and its value. */
 export function fieldsOf<Row extends Stored>({ columns }: Table<Row>, content: ContentOf<Row>) {
   const values = new Map<string, unknown>(Object.entries(content));
   return Object.entries<ColumnType>(columns).map(([field, type]) => ({ field, type, value: values.get(field) }));
@@ -184,7 +198,7 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * SQL for the version of the organization $1. The statement that reads the organization's data contains it, so both come from one
- * snapshot, whatever was committed since the API key was looked up.
+ * SQL for the version of the organization $1. A query that reads the organization's data contains this SQL, so that the data and
+ * the version come from the same snapshot, even if the organization has changed since the API key was looked up.
  */
 export const ORGANIZATION_VERSION = '(select version::text from organizations where organizations.id = $1)';

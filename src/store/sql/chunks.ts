@@ -1,16 +1,16 @@
-/** Maximum number of rows per statement, so that none holds many locks or runs long. */
+/** The maximum number of rows that one SQL statement deletes, so that no statement holds many locks or runs for long. */
 export const CHUNK_ROWS = 1000;
 
 export type Deletion = {
-  /** Rows that are expired at this instant are deleted. */
+  /** Rows that have expired at this instant are deleted. */
   readonly now: Date;
-  /** Once it is aborted, no further chunk begins. */
+  /** As soon as this signal is aborted, no further chunk is deleted. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Repeats `deleteChunk`, which deletes at most CHUNK_ROWS rows, until none is left or the signal is aborted. Returns the number
- * of deleted rows.
+ * Repeats `deleteChunk`, which deletes at most CHUNK_ROWS rows, until no more rows are left or the signal is aborted. Returns the
+ * number of deleted rows.
  */
 export async function deleteInChunks(
   { signal }: Pick<Deletion, 'signal'>,

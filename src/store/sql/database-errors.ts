@@ -8,61 +8,64 @@ const OUTAGE_CODES = [
   /^53/, // insufficient resources
   /^57P0/, // shutting down, crashed or starting
   /^57014$/, // statement_timeout
-  /^(28|3D)/, // refuses the password or the database, which were right at the start
-  /^25(006|P03)$/, // read-only: a standby after a failover; idle_in_transaction_session_timeout
+  /^(28|3D)/, // the password or the database is refused, although it was accepted at the start
+  /^25(006|P03)$/, // read-only (a standby after a failover), or idle_in_transaction_session_timeout
   /^40(001|P01)$/, // serialization failure, deadlock
-  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the same
+  /^P(1001|1002|1008|1017|2024|2028|2034|2037)$/, // Prisma's codes for the errors above
 ];
-/** Prisma's adapter reports a reset connection or a silent PostgreSQL by these kinds of errors, without a code. */
+/** The kinds of errors, without a code, by which Prisma's adapter reports a reset connection or an unresponsive PostgreSQL. */
 const OUTAGE_KINDS = ['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable'];
 const OUTAGE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|is a standby|Can't reach database/i;
 
-/** True if the database could not be reached or did not answer in time; false for a bug. */
+/** Returns whether the error means that the database could not be reached or did not respond in time; `false` for a bug. */
 export function isOutage(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const codes = [codeOf(error), String(memberOf(error.cause, 'originalCode'))];
   if (OUTAGE_CODES.some((pattern) => codes.some((code) => pattern.test(code)))) return true;
   if (OUTAGE_MESSAGE.test(error.message) || OUTAGE_KINDS.includes(String(memberOf(error.cause, 'kind')))) return true;
   const several = memberOf(error, 'errors');
-  // The error of a raw statement has Prisma's code P2010, and contains PostgreSQL's error.
+  // The error of a raw SQL statement has Prisma's code P2010 and contains PostgreSQL's error.
   const inner = [error.cause, adapterErrorOf(error), ...(Array.isArray(several) ? several : [])];
   return inner.some((each) => each !== error && isOutage(each));
 }
 
-/** True if a write violated a unique index. */
+/** Returns whether a write violated a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
   return violatedUnique(error) !== undefined;
 }
 
-/** PostgreSQL's message about a violated unique index, which names the index; `undefined` for any other error. */
+/** Returns PostgreSQL's message about a violated unique index, which names the index; `undefined` for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
-  // This is PostgreSQL's code: that of Prisma differs for raw statements.
+  // `originalCode` is PostgreSQL's code, because Prisma's own code is different for raw SQL statements.
   return memberOf(cause, 'originalCode') === '23505' ? String(memberOf(cause, 'originalMessage')) : undefined;
 }
 
-/** True if a write was refused because its organization is moving: the code is that of the trigger of audit events. */
+/** Returns whether a write was refused because its organization is moving. The trigger for audit events raises this code. */
 export function isRefusedByMove(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('CHMOV');
 }
 
-/** True if a row was refused because of its values: SQLSTATE classes 22, data exception, and 23, integrity constraint violation. */
+/**
+ * Returns whether a row was refused because of its values: SQLSTATE class 22 (data exception) or 23 (integrity constraint
+ * violation).
+ */
 export function isRefusedValue(error: unknown): boolean {
   return /^2[23]/.test(String(memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')));
 }
 
-/** True if a statement waited for a lock for longer than lock_timeout. */
+/** Returns whether a statement waited for a lock for longer than lock_timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('55P03');
 }
 
-/** True if the database user lacks a privilege. */
+/** Returns whether the database user lacks a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');
 }
 
-/** The name of the foreign key that a write violated; `undefined` for any other error. */
+/** Returns the name of the foreign key that a write violated; `undefined` for any other error. */
 export function violatedReference(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
   if (memberOf(cause, 'originalCode') !== '23503') return undefined;
@@ -70,7 +73,7 @@ export function violatedReference(error: unknown): string | undefined {
   return typeof constraint === 'string' ? constraint : undefined;
 }
 
-/** PostgreSQL's error inside Prisma's. */
+/** Returns PostgreSQL's error, which Prisma's error contains. */
 function adapterErrorOf(error: unknown): unknown {
   return memberOf(memberOf(error, 'meta'), 'driverAdapterError');
 }

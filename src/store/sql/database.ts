@@ -9,20 +9,23 @@ import { KEEP_ALIVE_SETTINGS, SESSION_SETTINGS, STATEMENT_SECONDS, withSettings 
 
 export type Transaction = Prisma.TransactionClient;
 
-/** One connection pool, used by Prisma for transactions, and by `pg` for most reads and for writes of a single statement. */
+/**
+ * The database, with one connection pool. Prisma uses the pool for transactions, and `pg` for most reads and for writes with a
+ * single SQL statement.
+ */
 export type Database = {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
-  /** Encrypts and decrypts secrets. */
+  /** The keys that encrypt and decrypt secrets. */
   readonly keyring: Keyring;
-  /** Maximum number of connections. */
+  /** The maximum number of connections. */
   readonly poolSize: number;
   close(): Promise<void>;
 };
 
 /**
  * A connection pooler between this process and PostgreSQL, such as PgBouncer in transaction mode. Each transaction may run in
- * another session of PostgreSQL, whose settings are those of the database user.
+ * another PostgreSQL session, whose settings are those of the database user.
  */
 export type Pooler = {
   /** Whether a prepared statement can be used again in another session. */
@@ -31,11 +34,11 @@ export type Pooler = {
 
 export type DatabaseOptions = {
   url: string;
-  /** `null`, the default, if `url` is PostgreSQL itself. */
+  /** The connection pooler at `url`. Default: `null`, which means that `url` leads to PostgreSQL itself. */
   pooler?: Pooler | null;
-  /** Maximum number of connections, 1 to 1000. */
+  /** The maximum number of connections, from 1 to 1000. */
   poolSize: number;
-  /** How long a statement or a transaction waits for a connection; 5 by default. */
+  /** How long a statement or a transaction waits for a connection. Default: 5. */
   connectSeconds?: number;
   keyring: Keyring;
   /** Called when an idle connection fails, for example because PostgreSQL stops. */
@@ -43,11 +46,17 @@ export type DatabaseOptions = {
 };
 
 const CONNECT_SECONDS = 5;
-/** The first requests after an idle period need no new connection: opening one and preparing its statements takes about 30 ms. */
+/**
+ * The number of connections that stay open, so that the first requests after an idle period need not open one and prepare its
+ * statements, which takes about 30 ms.
+ */
 export const KEPT_CONNECTIONS = 2;
-/** Further connections are closed after this many idle seconds. */
+/** The number of seconds after which other idle connections are closed. */
 export const CONNECTION_IDLE_SECONDS = 5 * 60;
-/** Firewalls forget a connection that is silent for some minutes, and a request would wait for its timeout. */
+/**
+ * How often idle connections send a keepalive. Firewalls forget a connection that is silent for some minutes, and a request on it
+ * would wait for its timeout.
+ */
 const KEEP_ALIVE_SECONDS = 60;
 
 export function openDatabase({
@@ -74,8 +83,8 @@ export function openDatabase({
   });
   limitSilence(pool);
   pool.on('error', onIdleError);
-  // A client in use has no listener of the pool's, and one that ends between two statements of a transaction would end the
-  // process. The next statement fails instead.
+  // The pool does not listen for errors of a client in use. If such a client's connection ended between two statements of a
+  // transaction, the error event would end the process. With this listener, the next statement fails instead.
   pool.on('connect', (client) => client.on('error', () => {}));
   if (pooler?.keepsStatements === false) pool.on('connect', sendUnnamed);
   const prisma = new PrismaClient({
@@ -96,9 +105,9 @@ export function openDatabase({
 }
 
 /**
- * Runs `work` in one transaction, which is rolled back if it throws. Every statement in it must be sent by `tx`. It waits at
- * most 5 seconds for a connection, lasts at most 15, and is idle between two statements for at most 10. Throws a MovingError if
- * it changes what must stay while the organization moves.
+ * Runs `work` in one transaction, which is rolled back if `work` throws. All statements of the transaction must be sent through
+ * `tx`. The transaction waits at most 5 seconds for a connection, takes at most `timeoutSeconds`, and may be idle between two
+ * statements for at most 10 seconds. Throws a MovingError if it changes data that must not change while the organization moves.
  */
 export async function transaction<T>(
   db: Database,
@@ -112,7 +121,7 @@ export async function transaction<T>(
   }
 }
 
-/** Whether the database responds to a statement. */
+/** Returns whether the database responds to a query. */
 export async function isReachable({ pool }: Database): Promise<boolean> {
   return pool.query('select 1').then(
     () => true,
@@ -121,12 +130,13 @@ export async function isReachable({ pool }: Database): Promise<boolean> {
 }
 
 /**
- * Marks a statement that Prisma sends, as a part of it. Each connection prepares the statement once, because parsing and planning
- * it takes longer than executing it. Such a statement finds rows by their keys only, so that one plan is right for all values.
+ * Marks an SQL statement sent through Prisma, of which the mark is a part, as prepared: each connection prepares it only once,
+ * because parsing and planning it takes longer than executing it. A marked statement must find rows only by their keys, so that
+ * one plan is suitable for all values.
  */
 export const PREPARED = Prisma.raw('/* prepared */');
 
-/** Returns a function that gives each marked statement a name, and all others an empty one. */
+/** Returns a function that returns a name for each marked statement, and an empty string for all others. */
 function createNames(): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
@@ -139,7 +149,9 @@ function createNames(): (statement: { sql: string }) => string {
   };
 }
 
-/** Removes the names of statements, because the next one may get another session from the pooler, which has not prepared them. */
+/**
+ * Removes the names of statements, because the pooler may run the next statement in another session, which has not prepared it.
+ */
 function sendUnnamed(client: pg.PoolClient): void {
   client.query = new Proxy(client.query, {
     apply: (query, self, [statement, ...others]: unknown[]) =>
@@ -153,9 +165,9 @@ function withoutName(statement: unknown): unknown {
 }
 
 /**
- * PostgreSQL cancels a long statement. If PostgreSQL cannot be reached, this timeout ends the connection a little later, unless
- * it is idle in the pool. A socket's timer is cheap: pg's query_timeout creates a timer for each statement, which is a tenth of
- * the cost of a list page.
+ * Ends connections on which PostgreSQL no longer responds. PostgreSQL itself cancels a long statement; if PostgreSQL cannot be
+ * reached, this timeout ends the connection a little later, unless it is idle in the pool. A socket's timer is cheap, whereas
+ * pg's query_timeout creates a timer for each statement, which costs a tenth of a list page.
  */
 function limitSilence(pool: pg.Pool): void {
   const idle = new WeakSet<pg.PoolClient>();
@@ -177,16 +189,16 @@ class PrimaryClient extends pg.Client {
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    // Reported by PostgreSQL 14 and newer while they accept the connection, so it takes no statement. PgBouncer does not report it,
-    // and has a query of its own for it (deploy/pgbouncer.ini).
+    // PostgreSQL 14 and later report this parameter when they accept a connection, so no query is necessary. PgBouncer does not
+    // report it, but has its own query for this purpose (see deploy/pgbouncer.ini).
     this.connection.on('parameterStatus', ({ parameterName, parameterValue }: Status) => {
       if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
     });
   }
 
   /**
-   * A standby can be behind its primary. During a failover, a load balancer may choose the new primary before it has applied
-   * all changes, and a read would miss some of them.
+   * Throws if PostgreSQL is a standby, because a standby can be behind its primary. During a failover, a load balancer may choose
+   * the new primary before it has applied all changes, so a read would miss some of them.
    */
   refuseStandby(): void {
     if (this.#isStandby) throw new Error('The PostgreSQL is a standby');

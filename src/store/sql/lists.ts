@@ -1,20 +1,20 @@
-/** A position in a list, and the side of it on which the requested page lies. */
+/** A position in a list, and whether the requested page lies after or before it. */
 export type Edge<Position> = Position & { readonly side: 'after' | 'before' };
 
-/** A LIKE pattern for values that contain the text; "%", "_" and "\" in the text match themselves. */
+/** Returns a LIKE pattern for values that contain the text. The characters "%", "_" and "\" in the text match themselves. */
 export function partPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /**
- * SQL: whether the expression matches the pattern, whatever the letter case and the Unicode normal form of both. The trigram
- * indexes are of this expression.
+ * Returns the SQL condition that the expression matches the pattern, ignoring differences in letter case and Unicode
+ * normalization. The trigram indexes are on the same expression.
  */
 export function likeInSearchForm(expression: string, pattern: string): string {
   return `${searchForm(expression)} like ${searchForm(pattern)}`;
 }
 
-/** SQL: the form in which searches compare texts. A migration defines it. */
+/** Returns SQL for the form in which searches compare strings. A migration defines the function. */
 export function searchForm(expression: string): string {
   return `search_form(${expression})`;
 }

@@ -6,7 +6,7 @@ import { CHUNK_ROWS } from './chunks.ts';
 import type { Database } from './database.ts';
 import type { Query } from './tenant-tables.ts';
 
-/** A pool, or one client within a transaction. */
+/** A connection pool, or a client within a transaction. */
 interface Queryable {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
 }
@@ -33,15 +33,15 @@ export function placeOfClientSecret(organizationId: string): SecretPlace {
   return { column: 'sso_connections.client_secret', ids: [organizationId] };
 }
 
-/** The advisory lock that lets one process at a time change the encryption key. */
+/** The advisory lock that only one process can hold, so that processes change the encryption key one after the other. */
 const RETIREMENT_LOCK = 7_240_115;
 
 type SecretTable = {
   readonly table: string;
   readonly column: string;
-  /** The columns that identify a row, the organization first. */
+  /** The columns that identify a row; the organization comes first. */
   readonly ids: readonly [string, ...string[]];
-  /** The length of a secret that a version without encryption stored; 0 if none did. */
+  /** The length of a secret that a version without encryption stored; 0 if no such version stored this secret. */
   readonly plainBytes: number;
 };
 
@@ -54,8 +54,9 @@ const TABLES: readonly SecretTable[] = [
 ];
 
 /**
- * Encrypts every secret of all organizations with the keyring's current key, in chunks: those that another key has encrypted,
- * and those that a version without encryption stored. Returns how many. A secret that is changed meanwhile is left as it is.
+ * Encrypts all secrets of all organizations with the keyring's current key, in chunks: secrets that are encrypted with another
+ * key, and secrets that a version without encryption stored. Returns the number of encrypted secrets. A secret that changes in
+ * the meantime is left unchanged.
  */
 export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<number> {
   let encrypted = 0;
@@ -83,7 +84,7 @@ async function encryptChunk(sql: Queryable, keyring: Keyring, secretTable: Secre
     const plain = row.secret.length === plainBytes ? row.secret : keyring.decrypt(row.secret, place);
     return keyring.encrypt(plain, place);
   });
-  // Locks the rows in the order of their ids, like every other transaction that locks several of them.
+  // Locks the rows in the order of their ids, like every other transaction that locks several of these rows.
   await sql.query(
     `with changed as (
        select ${ids.map((id) => `t.${id}`).join(', ')}, new.encrypted
@@ -104,8 +105,8 @@ async function encryptChunk(sql: Queryable, keyring: Keyring, secretTable: Secre
 export const SECRET_COLUMNS: readonly Pick<SecretTable, 'table' | 'column' | 'ids'>[] = TABLES;
 
 /**
- * A row of this table, as JSON of PostgreSQL, with each of its secrets encrypted with the current key of `to`. `from`: the
- * keyrings that may decrypt them.
+ * Returns a row of this table, given as PostgreSQL's JSON, with all its secrets encrypted with the current key of `to`. `from`
+ * are the keyrings that may decrypt the secrets.
  */
 export function encryptAnew(
   table: string,
@@ -123,30 +124,30 @@ export function encryptAnew(
     const place = { column: `${table}.${column}`, ids: ids.map((id) => String(values[id])) };
     const keyring = from.find((each) => each.has(encryptionKeyIdOf(secret)));
     if (keyring === undefined) throw new MissingEncryptionKeyError(encryptionKeyIdOf(secret), place);
-    // The text is changed instead of the parsed row, because numbers may have more digits than JavaScript keeps. A nonce makes
-    // each secret unique, so it occurs only once in the text.
+    // The text is changed instead of the parsed row, because numbers may have more digits than JavaScript can represent. Each
+    // secret occurs only once in the text, because its nonce makes it unique.
     return text.replace(hex, to.encrypt(keyring.decrypt(secret, place), place).toString('hex'));
   }, row);
 }
 
-/** The SQL condition that a secret is not encrypted with the key whose id is $1. */
+/** Returns the SQL condition that a secret is not encrypted with the key whose id is $1. */
 function isOutdated({ column, plainBytes }: SecretTable): string {
   return `(octet_length(${column}) = ${plainBytes} or substring(${column} from 2 for 8) <> decode($1, 'hex'))`;
 }
 
-/** The ids of the keys that may encrypt in this database, in hexadecimal. */
+/** Lists the ids, in hexadecimal, of the keys that may encrypt secrets in this database. */
 export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>(`select encode(id, 'hex') as id from encryption_keys order by 1`);
   return rows.map(({ id }) => id);
 }
 
 /**
- * Which of these keys encrypt a secret. Waits for writes in progress that use one of them. In a transaction, no such write begins
- * until its end.
+ * Returns those of these keys with which secrets are encrypted. Waits for writes in progress that use one of the keys. In a
+ * transaction, no such write can begin until the transaction ends.
  */
 export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const given = `select decode(unnest($1::text[]), 'hex')`;
-  // A write of a secret holds a share lock of its key until it is committed.
+  // A transaction that writes a secret holds a share lock on the secret's key until the commit.
   await sql.query(`select from encryption_keys where id in (${given}) order by id for update`, [ids]);
   const uses = TABLES.map(
     ({ table, column, plainBytes }) =>
@@ -159,13 +160,16 @@ export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Keeps the keyring's current key in the database until the transaction ends. Returns false if it is not there. */
+/**
+ * Prevents the removal of the keyring's current key from the database until the transaction ends. Returns `false` if the database
+ * does not have the key.
+ */
 export async function lockEncryptionKey(query: Query, keyring: Keyring): Promise<boolean> {
   const text = `select 1 from encryption_keys where id = decode($1, 'hex') for key share`;
   return (await query(text, [keyring.currentId])).length > 0;
 }
 
-/** Adds the keyring's current key to those that may encrypt in this database. */
+/** Adds the keyring's current key to the keys that may encrypt secrets in this database. */
 export async function addEncryptionKey(sql: Queryable, keyring: Keyring): Promise<void> {
   await sql.query(`insert into encryption_keys (id) values (decode($1, 'hex')) on conflict do nothing`, [
     keyring.currentId,
@@ -173,13 +177,13 @@ export async function addEncryptionKey(sql: Queryable, keyring: Keyring): Promis
 }
 
 /**
- * Encrypts every secret with the current key and removes all other keys: from then on the database refuses what a process
- * encrypts with one of them. Returns how many secrets were encrypted. One process at a time; throws a conflict if another one
- * has just removed the current key.
+ * Encrypts all secrets with the current key and removes all other keys, so that the database then refuses secrets that a process
+ * encrypts with another key. Returns the number of encrypted secrets. Only one process at a time can do this; throws a conflict
+ * if another process has just removed the current key.
  *
- * A write locks the row of its secret, and then that of its encryption key. This must not wait for a secret while it holds a
- * key, or both could wait for each other. So the keys are removed only while no secret needs them, and otherwise released
- * before the secrets are encrypted.
+ * A write locks the row of its secret first, and then the row of its encryption key. To avoid a deadlock, this function must not
+ * wait for a secret while it holds a key. So it removes the keys only while no secret needs them, and otherwise releases them
+ * before it encrypts the secrets.
  */
 export async function retireOtherKeys({ pool, keyring }: Database): Promise<number> {
   const client = await pool.connect();
@@ -197,15 +201,18 @@ export async function retireOtherKeys({ pool, keyring }: Database): Promise<numb
     while (!(await removeOtherKeys(client, keyring)));
     return encrypted;
   } finally {
-    // Closes the connection, which releases the lock.
+    // This closes the connection, which releases the lock.
     client.release(true);
   }
 }
 
-/** Removes all keys but the current one, and returns true, unless they encrypt a secret that was written meanwhile. */
+/**
+ * Removes all keys except the current one. Returns `false`, and removes no key, if another key encrypts a secret that was written
+ * in the meantime.
+ */
 async function removeOtherKeys(sql: Queryable, keyring: Keyring): Promise<boolean> {
   await sql.query('begin');
-  // This comes first: a write that uses another key has either been committed before it, or is refused after it.
+  // The keys are deleted first, so that a write with another key has either been committed before, or is refused afterwards.
   await sql.query(`delete from encryption_keys where id <> decode($1, 'hex')`, [keyring.currentId]);
   const outdated = TABLES.map((each) => `exists (select from ${each.table} where ${isOutdated(each)})`).join(' or ');
   const { rows } = await sql.query<{ needed: boolean }>(`select ${outdated} as needed`, [keyring.currentId]);

@@ -1,36 +1,44 @@
-/** How long PostgreSQL runs a statement before it cancels it. */
+/** The time after which PostgreSQL cancels an SQL statement. */
 export const STATEMENT_SECONDS = 15;
 
-/** The settings of every session, as PostgreSQL shows them. */
+/** The settings of every session, in the form in which PostgreSQL shows them. */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
-  // Timestamps and whole rows are read as text, so their format must not depend on the server.
+  // Timestamps and whole rows are read as text, so their format must not depend on the server's settings.
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   statement_timeout: `${STATEMENT_SECONDS}s`,
-  // Shorter than the statement timeout: a write that waits for a transaction of a process that is gone then succeeds.
+  // This timeout is shorter than the statement timeout, so that a write succeeds that waits for the transaction of a process that
+  // no longer exists.
   idle_in_transaction_session_timeout: '10s',
-  // Otherwise a statement that waits for a lock when its connection is lost would still be executed. Not supported on
-  // Windows, where the embedded PostgreSQL may run.
+  // Without this setting, a statement that waits for a lock would still be executed after its connection was lost. Windows, on
+  // which the embedded PostgreSQL may run, does not support the setting.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '500ms' }),
-  // The value for SSDs. With the default, index scans look so expensive that no generic plan of a list page is used.
+  // This value suits SSDs. With the default, index scans look so expensive that PostgreSQL never uses the generic plan of a list
+  // page.
   random_page_cost: '1.1',
 };
 
-/** TCP keepalive. PostgreSQL closes a connection two minutes after its client became unreachable, instead of two hours. */
+/**
+ * The settings of TCP keepalive. PostgreSQL closes a connection two minutes after its client has become unreachable, instead of
+ * two hours.
+ */
 export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
   process.platform === 'win32'
     ? {}
     : { tcp_keepalives_idle: '60', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' };
 
-/** The settings of migrations, which may take long. They replace those above, which the database user has if a pooler is used. */
+/**
+ * The settings of migrations, which may take long. They replace the settings above, which the database user has if there is a
+ * pooler.
+ */
 export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 };
 
 /**
- * Adds settings to the parameter "options" of the URL, because pg ignores its property of that name if the URL has the
- * parameter. If a setting is repeated, the last one counts.
+ * Adds settings to the parameter "options" of the URL, because pg ignores its own property "options" if the URL has that
+ * parameter. If a setting occurs twice, the last one applies.
  */
 export function withSettings(url: string, settings: Readonly<Record<string, string>>): string {
   const address = new URL(url);

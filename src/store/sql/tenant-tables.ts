@@ -1,27 +1,30 @@
 import type pg from 'pg';
 import type { Transaction } from './database.ts';
 
-/** Sends a statement on one connection, and returns its rows. */
+/** Sends an SQL statement on one connection, and returns its rows. */
 export type Query = <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
 
-/** Sends statements in a transaction of Prisma. */
+/** Returns a function that sends SQL statements in a Prisma transaction. */
 export function queryIn(tx: Transaction): Query {
   return (text, values = []) => tx.$queryRawUnsafe(text, ...values);
 }
 
-/** A table with rows of organizations: `organizations` itself, or one with a column organization_id. */
+/** A table with rows of organizations: `organizations` itself, or a table with a column organization_id. */
 export type TenantTable = {
   readonly name: string;
-  /** The column that names the organization. */
+  /** The column that contains the id of the organization. */
   readonly owner: 'id' | 'organization_id';
   readonly columns: readonly string[];
-  /** The columns that hold a secret or the hash of one, which their types or names tell: all binary columns are among them. */
+  /**
+   * The columns that contain a secret or the hash of one. They are recognized by their types or names; all binary columns are
+   * among them.
+   */
   readonly secretColumns: readonly string[];
 };
 
 type TableRow = Omit<TenantTable, 'owner'> & { readonly references: readonly string[] };
 
-// The tables are read from PostgreSQL's catalogue, so that this list has those of later migrations, too.
+// The tables are read from PostgreSQL's catalog, so that the list includes the tables of later migrations.
 const LIST = `
   select t.relname::text as name,
          (select array_agg(quote_ident(attname) order by attnum) from pg_attribute
@@ -38,7 +41,7 @@ const LIST = `
       or exists (select from pg_attribute where attrelid = t.oid and attname = 'organization_id' and not attisdropped))
   order by t.relname`;
 
-/** Returns every table after the tables that it references. */
+/** Lists the tables in an order in which every table follows the tables that it references. */
 export async function listTenantTables(query: Query): Promise<TenantTable[]> {
   const waiting = await query<TableRow>(LIST);
   const ordered: TableRow[] = [];
@@ -54,7 +57,7 @@ export async function listTenantTables(query: Query): Promise<TenantTable[]> {
   });
 }
 
-/** The migrations of this database, in their order. */
+/** Lists the names of the migrations that have been applied to this database, in their order. */
 export async function listMigrations(query: Query): Promise<string[]> {
   const rows = await query<{ name: string }>(
     'select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null order by 1',
@@ -62,12 +65,12 @@ export async function listMigrations(query: Query): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Prevents migrations until the end of the transaction. */
+/** Prevents migrations until the transaction ends. */
 export async function lockMigrations(query: Query): Promise<void> {
   await query('lock table _prisma_migrations in share mode');
 }
 
-/** Runs work that may take long on a connection without timeouts, which is closed afterwards. */
+/** Runs work that may take long on a connection without timeouts, and closes the connection afterwards. */
 export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
@@ -78,20 +81,21 @@ export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) =
   }
 }
 
-/** Begins a transaction that reads one snapshot. */
+/** Begins a read-only transaction in which all reads use the same snapshot. */
 export async function beginSnapshot(query: Query): Promise<void> {
   await query('begin transaction isolation level repeatable read, read only');
 }
 
 /**
- * Switches most triggers off, for tools that copy data: rows are written as they are, without events, deliveries or checks of
- * foreign keys, and audit events can be deleted. Organizations still get new versions. `isLocal`: until the end of the transaction.
+ * Disables most triggers, for tools that copy data: rows are written unchanged, without events, deliveries or foreign key checks,
+ * and audit events can be deleted. Organizations still get new versions. With `isLocal`, the triggers are disabled only until the
+ * transaction ends.
  */
 export async function silenceTriggers(query: Query, { isLocal = false } = {}): Promise<void> {
   await query(`set ${isLocal ? 'local ' : ''}session_replication_role = replica`);
 }
 
-/** Lets the rest of the transaction take as long as it needs. */
+/** Removes the timeouts for the rest of the transaction. */
 export async function removeTimeouts(query: Query): Promise<void> {
   await query('set local statement_timeout = 0');
   await query('set local idle_in_transaction_session_timeout = 0');

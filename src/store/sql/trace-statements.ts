@@ -4,10 +4,10 @@ import { codeOf } from '../../domain/errors.ts';
 import type { SpanEnd, SpanStart, Tracing } from '../../observability/instruments/tracing.ts';
 import type { Database } from './database.ts';
 
-/** Records a span for each statement that is sent as a part of a recorded span. The spans hold no value of a statement. */
+/** Records a span for each SQL statement that is sent within a recording span. The spans do not contain values of statements. */
 export function traceStatements({ pool }: Pick<Database, 'pool'>, tracing: Tracing): void {
-  // pg-pool calls a waiting request back in the asynchronous context of the request that released the connection. Without the
-  // binding, the statements would become a part of that request's span.
+  // pg-pool calls the callback of a waiting request in the asynchronous context of the request that released the connection.
+  // Without the binding, the statements would appear in the span of that other request.
   pool.connect = new Proxy(pool.connect, {
     apply: (connect, self, [callback]: unknown[]) =>
       Reflect.apply(connect, self, isCallback(callback) ? [AsyncLocalStorage.bind(callback)] : []),
@@ -26,7 +26,9 @@ function isCallback(value: unknown): value is Callback {
   return typeof value === 'function';
 }
 
-/** pg passes the outcome to a callback, its last parameter, or returns a promise. */
+/**
+ * Sends a statement and records its span. pg passes the outcome to a callback, which is the last parameter, or returns a promise.
+ */
 function measure(tracing: Tracing, parameters: unknown[], send: (parameters: unknown[]) => unknown): unknown {
   const isRecording = tracing.current()?.isRecording === true;
   const span = isRecording ? tracing.start(stepOf(parameters[0])) : undefined;
@@ -45,11 +47,11 @@ function measure(tracing: Tracing, parameters: unknown[], send: (parameters: unk
   return result;
 }
 
-/** The names of the statements that Prisma prepares (`createNames`). */
+/** Matches the names that `createNames` gives to statements of Prisma. */
 const NUMBERED = /^prisma_\d+$/;
 const TABLE = '\\s+(?:"?\\w+"?\\.)?"?(\\w+)';
 const READ = new RegExp(`\\bfrom${TABLE}`, 'i');
-/** The "update" of "for update" and of "do update" begins no statement. */
+/** The "update" in "for update" and in "do update" does not begin a statement. */
 const WRITE = new RegExp(`\\b(insert\\s+into|(?<!\\b(?:for|key|do)\\s+)update|delete\\s+from)${TABLE}`, 'i');
 
 function stepOf(statement: unknown): SpanStart {
@@ -65,7 +67,7 @@ function stepOf(statement: unknown): SpanStart {
   };
 }
 
-/** The table that a statement writes, or the first one that it reads. */
+/** Returns the operation, and the table that a statement writes, or the first table that it reads. */
 function describe(sql: string): { operation: string; table: string | undefined } {
   const operation = /\w+/.exec(sql)?.[0].toUpperCase() ?? '';
   const [, write = '', written] = (operation === 'SELECT' ? null : WRITE.exec(sql)) ?? [];
@@ -75,7 +77,7 @@ function describe(sql: string): { operation: string; table: string | undefined }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** pg passes null or undefined if there is no error. */
+/** Returns the end of a statement's span. pg passes null or undefined if there is no error. */
 function endOf(error: unknown): SpanEnd {
   if (error === null || error === undefined) return {};
   const code = codeOf(error);

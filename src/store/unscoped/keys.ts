@@ -5,9 +5,9 @@ import type { Database } from '../sql/database.ts';
 import { dateOf } from '../sql/values.ts';
 
 /**
- * The result is one column, because pg parses the description of each column with every result. The hashes are one text, which
- * is quick to send, split in a sub-select, so that the planner does not know how many they are. A plan for one key only would
- * not be reused, and planning takes ten times as long as the look-up.
+ * The result has only one column, because pg parses the description of every column for each result. The hashes are one string,
+ * which is quick to send. A subquery splits the string, so that the planner does not know the number of hashes: a plan for only
+ * one hash would not be used again, and planning takes ten times as long as the query.
  */
 const FIND_KEYS = {
   name: 'find_keys_by_hash',
@@ -26,7 +26,7 @@ const FIND_KEYS = {
     where k.key_hash = any(array(select decode(unnest(string_to_array($1, ' ')), 'hex')))`,
 };
 
-/** The values in the order of the statement. */
+/** The values in the order in which the query selects them. */
 type FoundKey = readonly [
   keyHash: string,
   organizationId: string,
@@ -51,7 +51,10 @@ type FoundKey = readonly [
   organizationIsMoving: boolean,
 ];
 
-/** The keys with these hashes (hexadecimal), each with its user and organization, in one indexed statement. The result is by hash. */
+/**
+ * Returns the keys with these hashes, given in hexadecimal, with their users and organizations, by hash. Reads them in one SQL
+ * query that uses an index.
+ */
 export async function listKeysByHash(db: Database, hashes: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.pool.query<[FoundKey]>({ ...FIND_KEYS, values: [hashes.join(' ')] });
   return new Map(rows.map(([found]) => [found[0], recordOf(found)]));

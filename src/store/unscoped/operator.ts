@@ -2,9 +2,9 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { normalEmail } from '../../domain/people/email.ts';
 import type { Database } from '../sql/database.ts';
 
-// The look-ups of the operator's commands.
+// Queries of the operator's commands.
 
-/** Returns several users only if none with the e-mail has accepted an invitation. */
+/** Lists the users with this e-mail. There are several users only if none of them has accepted an invitation. */
 export async function listUsersByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return [];
@@ -12,7 +12,7 @@ export async function listUsersByEmail(db: Database, email: string) {
   return accepted.length > 0 ? accepted : listPeople(db, { email: address });
 }
 
-/** Returns at most one user. */
+/** Lists the user with this id, or nobody. */
 export async function listUsersById(db: Database, id: string) {
   return listPeople(db, { id });
 }
@@ -39,7 +39,7 @@ export async function findOrganization(db: Database, id: string) {
 
 const MAX_ORGANIZATIONS = 1000;
 
-/** The first 1,000 organizations, oldest first. */
+/** Lists the first 1,000 organizations, the oldest first. */
 export async function listOrganizations(db: Database) {
   return db.prisma.organization.findMany({
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
@@ -54,7 +54,7 @@ export async function listOrganizations(db: Database) {
   });
 }
 
-/** The organization that has verified the domain; `null` if none has. */
+/** Returns the organization that has verified the domain; `null` if there is none. */
 export async function findOwnerOfDomain(db: Database, domain: string) {
   const where = { domain, verifiedAt: { not: null } };
   const found = await db.prisma.ssoDomain.findFirst({
@@ -64,14 +64,14 @@ export async function findOwnerOfDomain(db: Database, domain: string) {
   return found?.organization ?? null;
 }
 
-/** The user and the organization of a key. */
+/** Returns the ids of a key's user and organization; `null` if the key does not exist. */
 export async function findKeyById(db: Database, id: string) {
   return db.prisma.apiKey.findFirst({ where: { id }, select: { organizationId: true, userId: true } });
 }
 
 const MAX_KEYS_OF_A_PREFIX = 20;
 
-/** The keys with this prefix, such as "charter_live_Ab3d", oldest first, at most 20. */
+/** Lists at most 20 keys with this prefix, such as "charter_live_Ab3d", the oldest first. */
 export async function listKeysByPrefix(db: Database, keyPrefix: string) {
   return db.prisma.apiKey.findMany({
     where: { keyPrefix },
@@ -89,7 +89,10 @@ export async function listKeysByPrefix(db: Database, keyPrefix: string) {
   });
 }
 
-/** Statements that find values of the rows of an archive that only one organization of an installation can have, by table. */
+/**
+ * SQL queries, by table, that find values that an archive's rows share with an organization of this installation, although only
+ * one organization may have them.
+ */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [
     'users',
@@ -106,7 +109,10 @@ const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
 
 export type Taken = { readonly value: string; readonly id: string; readonly name: string };
 
-/** An e-mail or a verified domain of these rows that an organization here has, and the organization. `rows` are JSON. */
+/**
+ * Returns an e-mail or a verified domain of these rows that an organization here already has, and that organization; `null` if
+ * there is none. `rows` are JSON.
+ */
 export async function findTaken(
   db: Database,
   { table, rows }: { readonly table: string; readonly rows: readonly string[] },

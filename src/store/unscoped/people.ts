@@ -32,7 +32,9 @@ const FIND_SESSION = {
     where s.token_hash = $1 and u.kind = 'person'`,
 };
 
-/** A session with its user and its organization, in one indexed statement; `null` if there is none. */
+/**
+ * Returns a session with its user and its organization in one SQL query that uses an index; `null` if the session does not exist.
+ */
 export async function findSessionByHash(db: Database, tokenHash: Buffer): Promise<SessionRecord | null> {
   type Row = Omit<SessionRecord, 'keyNotices'> & { notices: readonly NoticeJson[] | null };
   const { rows } = await db.pool.query<Row>({ ...FIND_SESSION, values: [tokenHash] });
@@ -58,13 +60,17 @@ const FIND_CREDENTIALS = {
     where u.email = $1 and u.kind = 'person' and u.has_accepted`,
 };
 
-/** Takes one statement, whether the user exists or not. Users who have never accepted an invitation cannot sign in. */
+/**
+ * Returns the credentials of the user with this e-mail; `null` if there is no such user. Sends one SQL query in both cases, so
+ * that the time of a response does not reveal whether the user exists. Users who have never accepted an invitation cannot sign
+ * in.
+ */
 export async function findCredentials(db: Database, email: string): Promise<Credentials | null> {
   const { rows } = await db.pool.query<Credentials>({ ...FIND_CREDENTIALS, values: [email] });
   return rows[0] ?? null;
 }
 
-/** A user who was invited and has never accepted. */
+/** A user who was invited and has never accepted an invitation. */
 export type Invited = { readonly organizationId: string; readonly userId: string };
 
 const MAX_INVITATIONS = 5;
@@ -77,7 +83,7 @@ const FIND_INVITED = {
     order by created_at desc limit ${MAX_INVITATIONS}`,
 };
 
-/** The last five invitations of all organizations to this e-mail, which nobody has accepted. */
+/** Lists the last five invitations for this e-mail in all organizations that nobody has accepted. */
 export async function listInvited(db: Database, email: string): Promise<Invited[]> {
   const { rows } = await db.pool.query<Invited>({ ...FIND_INVITED, values: [email] });
   return rows;
@@ -90,7 +96,10 @@ const FIND_INVITED_AT = {
     where split_part(email, '@', 2) = $1 and not has_accepted and organization_id <> $2`,
 };
 
-/** The people whom other organizations have invited by an e-mail of this domain, and who have never accepted. */
+/**
+ * Lists the people whom other organizations have invited with an e-mail of this domain, and who have never accepted an
+ * invitation.
+ */
 export async function listInvitedElsewhere(
   db: Database,
   { organizationId }: OrganizationScope,
@@ -105,7 +114,7 @@ const FIND_PASSKEY = {
   text: `select organization_id as "organizationId", user_id as "userId" from passkeys where credential_id = $1`,
 };
 
-/** The user whose passkey has this credential id; `null` if there is none. */
+/** Returns the user whose passkey has this credential id; `null` if there is none. */
 export async function findPasskeyUser(
   db: Database,
   credentialId: Uint8Array,
@@ -136,7 +145,7 @@ const FIND_LINK = {
     where l.token_hash = $1 and u.kind = 'person'`,
 };
 
-/** A link with its user and its maker, in one indexed statement; `null` if there is none. */
+/** Returns a link with its user and its maker in one SQL query that uses an index; `null` if the link does not exist. */
 export async function findAccessLinkByHash(db: Database, tokenHash: Buffer): Promise<AccessLinkRecord | null> {
   const { rows } = await db.pool.query<LinkRow>({ ...FIND_LINK, values: [tokenHash] });
   const [row] = rows;
@@ -157,7 +166,10 @@ const FIND_SSO_ORGANIZATION = {
     where d.domain = $1 and d.verified_at is not null`,
 };
 
-/** The organization whose people with an e-mail of this domain may sign in at its identity provider; `null` if there is none. */
+/**
+ * Returns the organization whose people with an e-mail of this domain may sign in at its identity provider; `null` if there is
+ * none.
+ */
 export async function findSsoOrganization(db: Database, domain: string): Promise<string | null> {
   const { rows } = await db.pool.query<{ organizationId: string }>({ ...FIND_SSO_ORGANIZATION, values: [domain] });
   return rows[0]?.organizationId ?? null;
@@ -171,13 +183,13 @@ const HAS_SSO = {
       join sso_domains d on d.organization_id = c.organization_id and d.verified_at is not null) as has`,
 };
 
-/** Whether the people of any organization can sign in at an identity provider. */
+/** Returns whether any organization has single sign-on. */
 export async function hasSso(db: Database): Promise<boolean> {
   const { rows } = await db.pool.query<{ has: boolean }>(HAS_SSO);
   return rows[0]?.has === true;
 }
 
-/** Whether the e-mails of the domain are those of another organization, which has verified it. */
+/** Returns whether another organization has verified the domain, so that the domain's e-mails belong to that organization. */
 export async function isVerifiedElsewhere(
   tx: Transaction,
   { organizationId }: OrganizationScope,

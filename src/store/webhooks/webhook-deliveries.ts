@@ -3,29 +3,32 @@ import { testEventBody } from '../../domain/webhooks/webhook-message.ts';
 import { eventOf } from '../resources/events.ts';
 import type { Database } from '../sql/database.ts';
 
-// The statements that send webhooks, across all organizations. webhook-history.ts has those of the dashboard.
+// SQL for sending webhooks, across all organizations. The SQL for the dashboard is in webhook-history.ts.
 
 export type EndpointKey = { readonly organizationId: string; readonly endpointId: string };
 
 export type PendingEndpoint = EndpointKey & {
-  /** A delivery is due, the endpoint is enabled and its organization is not suspended. */
+  /** Whether a delivery is due, the endpoint is enabled and its organization is not suspended. */
   readonly isReady: boolean;
-  /** The last attempt to send to it failed. */
+  /** Whether the last attempt to send to the endpoint failed. */
   readonly isFailing: boolean;
 };
 
-/** A position before every endpoint. */
+/** A position before all endpoints. */
 export const FIRST_ENDPOINT: EndpointKey = {
   organizationId: NIL,
   endpointId: NIL,
 };
 
-/** This is the order of the index of pending deliveries, so that no plan uses the primary key, which has all of them. */
+/**
+ * The order of the index on pending deliveries, so that PostgreSQL uses this index and not the primary key, which contains all
+ * deliveries.
+ */
 const NEXT_PENDING = 'order by organization_id, endpoint_id, next_attempt_at, message_id limit 1';
 
 const LIST_PENDING = {
   name: 'list_pending_webhook_endpoints',
-  // A loose index scan: it steps from one endpoint to the next, past any number of deliveries.
+  // This loose index scan skips from one endpoint to the next, regardless of their numbers of deliveries.
   text: `
     with recursive pending as (
       (select organization_id, endpoint_id, 1 as place from webhook_deliveries
@@ -50,7 +53,7 @@ const LIST_PENDING = {
     order by pending.place`,
 };
 
-/** Endpoints with pending deliveries, those after `after`, in a fixed order. Maximum number: `limit`. */
+/** Lists at most `limit` endpoints that have pending deliveries and come after `after`, in a fixed order. */
 export async function listPendingEndpoints(
   db: Database,
   { after, limit }: { readonly after: EndpointKey; readonly limit: number },
@@ -60,22 +63,22 @@ export async function listPendingEndpoints(
 }
 
 export type DeliveryClaim = EndpointKey & {
-  /** Maximum number of deliveries, at least 1. */
+  /** The maximum number of deliveries to claim, at least 1. */
   readonly count: number;
 };
 
 export type ClaimedDelivery = EndpointKey & {
   readonly messageId: string;
-  /** The number of the attempt, from 1. */
+  /** The number of the attempt, starting at 1. */
   readonly number: number;
-  /** The number of failed attempts since the event or the last resend. */
+  /** The number of failed attempts since the event, or since the last resend. */
   readonly failures: number;
   readonly url: string;
-  /** The encrypted secret. */
+  /** The endpoint's secret, encrypted. */
   readonly secret: Buffer;
-  /** The encrypted secret before the rotation; `null` if there is none that still signs. */
+  /** The secret before the last rotation, encrypted; `null` if there is no previous secret, or if it no longer signs. */
   readonly previousSecret: Buffer | null;
-  /** What is sent; `null` if the event is no longer kept. */
+  /** The body to send; `null` if the event is no longer kept. */
   readonly body: string | null;
 };
 
@@ -117,8 +120,8 @@ const CLAIM = {
 };
 
 /**
- * Claims deliveries that are due, and increments their attempts. For `leaseSeconds`, no other process claims them; then any may,
- * because this one may have been killed.
+ * Claims deliveries that are due, and increments their numbers of attempts. For `leaseSeconds`, no other process can claim these
+ * deliveries. After that, any process can, because this one may have been killed.
  */
 export async function claimDeliveries(
   db: Database,
@@ -138,7 +141,7 @@ export async function claimDeliveries(
   });
 }
 
-/** Deliveries that wait, all of them and those that are due. */
+/** The number of all pending deliveries, and of those that are due. */
 export type Backlog = { readonly pending: number; readonly due: number };
 
 const MAX_COUNTED = 100_000;
@@ -150,38 +153,38 @@ const COUNT_PENDING = {
     from (select next_attempt_at from webhook_deliveries where next_attempt_at is not null limit ${MAX_COUNTED}) counted`,
 };
 
-/** Counts at most 100,000 deliveries. */
+/** Counts pending deliveries, at most 100,000. */
 export async function countPendingDeliveries(db: Database): Promise<Backlog> {
   const { rows } = await db.pool.query<Backlog>(COUNT_PENDING);
   return rows[0] ?? { pending: 0, due: 0 };
 }
 
-/** A finished attempt. */
+/** The result of a finished attempt. */
 export type AttemptResult = Pick<
   ClaimedDelivery,
   'organizationId' | 'endpointId' | 'messageId' | 'number' | 'failures' | 'url'
 > & {
-  /** `false` if there was nothing to send, which is no failure of the endpoint. */
+  /** `false` if there was nothing to send, which does not count as a failure of the endpoint. */
   readonly wasSent: boolean;
   /** When the attempt began. */
   readonly at: Date;
   readonly durationMs: number;
-  /** 100 to 599; 2xx is a success. `null` if there was no response. */
+  /** The status of the response, from 100 to 599; 2xx means success. `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response, at most 300 characters; empty if there was one. */
+  /** Why there was no response, in at most 300 characters; empty if there was a response. */
   readonly error: string;
-  /** The first 1,024 bytes. */
+  /** The first 1,024 bytes of the response's body. */
   readonly responseBody: Uint8Array;
-  /** The wait before the next attempt, if this one failed; `null` after the last one. */
+  /** How long to wait before the next attempt if this one failed; `null` if this was the last attempt. */
   readonly retryMs: number | null;
 };
 
 const RECORD = {
   name: 'record_webhook_attempts',
   // Locks the deliveries and then the endpoints, each in the order of their ids, as the deletion of an endpoint does. An attempt
-  // that is recorded already, because the connection was lost after the commit, counts no second time. The result of a delivery
-  // that another process has taken over meanwhile changes the delivery only if it is a success. An attempt at a former URL of the
-  // endpoint says nothing about the present one.
+  // that was already recorded is not counted again; this happens if the connection was lost after the commit. If another process
+  // has taken over a delivery in the meantime, the result changes the delivery only if the attempt succeeded. An attempt at a
+  // previous URL of the endpoint does not change whether the endpoint is failing.
   text: `
     with result as (
       select *, coalesce(status between 200 and 299, false) as is_success
@@ -244,12 +247,13 @@ const RECORD = {
     where failing_since < now() - $14 * interval '1 day'`,
 };
 
-/** An endpoint while it has this URL. */
+/** An endpoint while its URL is `url`. */
 export type EndpointAtUrl = EndpointKey & { readonly url: string };
 
 /**
- * Writes the results of attempts of different deliveries. A delivery that was deleted meanwhile is left out. Returns the
- * endpoints that failed again and have only failed for more than `failingDays`, all at their present URL.
+ * Records the results of attempts of different deliveries. Results of deliveries that were deleted in the meantime are ignored.
+ * Returns the endpoints that failed again and whose attempts at their current URL have all failed for more than `failingDays`
+ * days.
  */
 export async function recordAttempts(
   db: Database,

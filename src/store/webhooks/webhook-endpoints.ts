@@ -6,7 +6,7 @@ export type NewWebhookEndpoint = {
   readonly id: string;
   readonly url: string;
   readonly eventTypes: string[];
-  /** Encrypted. */
+  /** The secret, encrypted. */
   readonly secret: Uint8Array<ArrayBuffer>;
   readonly createdByUserId: string;
   readonly createdAt: Date;
@@ -23,12 +23,18 @@ export async function insertWebhookEndpoint(
   });
 }
 
-/** Lock the organization before, so that concurrent additions cannot exceed the limit. */
+/**
+ * Returns the number of the organization's endpoints. The caller must have locked the organization, so that concurrent additions
+ * cannot exceed the limit.
+ */
 export async function countWebhookEndpoints(tx: Transaction, scope: OrganizationScope): Promise<number> {
   return tx.webhookEndpoint.count({ where: { organizationId: scope.organizationId } });
 }
 
-/** Locks the endpoint until the transaction ends; `null` if there is none. Deliveries for it can still be written. */
+/**
+ * Locks the endpoint until the transaction ends. Returns `null` if the endpoint does not exist. Deliveries for the endpoint can
+ * still be inserted.
+ */
 export async function lockWebhookEndpoint(tx: Transaction, scope: OrganizationScope, id: string) {
   const { organizationId } = scope;
   await tx.$queryRaw`
@@ -39,11 +45,11 @@ export async function lockWebhookEndpoint(tx: Transaction, scope: OrganizationSc
 
 export type LockedWebhookEndpoint = NonNullable<Awaited<ReturnType<typeof lockWebhookEndpoint>>>;
 
-/** A missing field stays as it is. */
+/** Omitted fields stay unchanged. */
 export type WebhookEndpointChange = {
   readonly url?: string;
   readonly eventTypes?: string[];
-  /** Encrypted, like `previousSecret`. */
+  /** The secret, encrypted like `previousSecret`. */
   readonly secret?: Uint8Array<ArrayBuffer>;
   readonly previousSecret?: Uint8Array<ArrayBuffer>;
   readonly previousSecretUntil?: Date;
@@ -63,7 +69,10 @@ export async function changeWebhookEndpoint(
   await tx.webhookEndpoint.update({ where, data: change, select: { id: true } });
 }
 
-/** Returns the URL, or `null` if there is no such endpoint, it was disabled before, or its URL is another than `url`. */
+/**
+ * Disables the endpoint. Returns its URL, or `null` if the endpoint does not exist, was already disabled, or has another URL than
+ * `url`.
+ */
 export async function disableWebhookEndpoint(
   tx: Transaction,
   scope: OrganizationScope,
@@ -82,7 +91,10 @@ export async function disableWebhookEndpoint(
   return disabled?.url ?? null;
 }
 
-/** Deletes at most `limit` deliveries of the endpoint with their attempts, the oldest first. Returns how many. */
+/**
+ * Deletes at most `limit` deliveries of the endpoint with their attempts, the oldest first. Returns the number of deleted
+ * deliveries.
+ */
 export async function deleteDeliveriesOf(
   db: Database,
   scope: OrganizationScope,
@@ -100,9 +112,9 @@ export async function deleteDeliveriesOf(
 }
 
 /**
- * Deletes the endpoint with everything that belongs to it, and returns its URL; `null` if there is no such endpoint. Lock the organization
- * before, so that no event writes a delivery meanwhile. The deliveries are locked before the endpoint, as when the result of an
- * attempt is written.
+ * Deletes the endpoint with all its data, and returns its URL; returns `null` if the endpoint does not exist. The caller must
+ * have locked the organization, so that no event inserts a delivery in the meantime. The deliveries are locked before the
+ * endpoint, in the same order as when the result of an attempt is recorded.
  */
 export async function deleteWebhookEndpoint(
   tx: Transaction,
@@ -118,32 +130,32 @@ export async function deleteWebhookEndpoint(
   return deleted?.url ?? null;
 }
 
-/** The numbers of attempts of one day. */
+/** The numbers of successful and failed attempts on one day. */
 export type WebhookDayCounts = { readonly startsAt: Date; readonly succeeded: number; readonly failed: number };
 
 export type WebhookEndpointDetails = {
   readonly id: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
-  /** `null` if it is enabled. */
+  /** `null` if the endpoint is enabled. */
   readonly disabledAt: Date | null;
   readonly disabledReason: DisabledReason | null;
-  /** `null` if the last attempt was successful, or there was none. */
+  /** Since when all attempts have failed; `null` if the last attempt succeeded, or if there was no attempt. */
   readonly failingSince: Date | null;
-  /** When the previous secret stops signing, maybe in the past; `null` if there is none. */
+  /** When the previous secret stops signing, which may be in the past; `null` if there is no previous secret. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
-  /** `null` for an operator. */
+  /** The user who created the endpoint; `null` for an operator. */
   readonly createdBy: string | null;
-  /** Pending deliveries, counted to MAX_COUNTED_DELIVERIES and one more. */
+  /** The number of pending deliveries, counted up to MAX_COUNTED_DELIVERIES + 1. */
   readonly pending: number;
-  /** The days with attempts that are kept, the oldest first. */
+  /** The stored days that had attempts, the oldest first. */
   readonly days: readonly WebhookDayCounts[];
 };
 
 export const MAX_COUNTED_DELIVERIES = 1000;
 
-/** A day as JSON: "2026-01-31" and the numbers of attempts. */
+/** A day such as "2026-01-31" as JSON, with the numbers of successful and failed attempts. */
 type DayJson = readonly [day: string, succeeded: number, failed: number];
 type DetailsRow = Omit<WebhookEndpointDetails, 'days'> & { readonly days: readonly DayJson[] | null };
 
@@ -164,7 +176,7 @@ const SELECT_DETAILS = `
 const LIST = { name: 'list_webhook_endpoints', text: `${SELECT_DETAILS} order by w.created_at, w.id` };
 const FIND = { name: 'find_webhook_endpoint', text: `${SELECT_DETAILS} and w.id = $2` };
 
-/** Lists the oldest endpoints first; there are at most 10. */
+/** Lists the endpoints, the oldest first. An organization has at most 10 endpoints. */
 export async function listWebhookEndpoints(
   db: Database,
   scope: OrganizationScope,

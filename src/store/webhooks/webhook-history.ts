@@ -6,30 +6,33 @@ import type { Database, Transaction } from '../sql/database.ts';
 import type { Edge } from '../sql/lists.ts';
 import { type EndpointKey, FIRST_ENDPOINT } from './webhook-deliveries.ts';
 
-// The deliveries of an organization as the dashboard shows them, and their deletion. webhook-deliveries.ts has the statements that
-// send them.
+// An organization's deliveries as the dashboard shows them, and their deletion. The SQL for sending deliveries is in
+// webhook-deliveries.ts.
 
 export type WebhookDeliveryState = 'pending' | 'succeeded' | 'failed';
 
 export type WebhookDelivery = {
-  /** The id of the event or, of a test event, an id of its own: the webhook-id of every attempt. */
+  /** The webhook-id of every attempt: the id of the event or, for a test event, the test event's own id. */
   readonly messageId: string;
   readonly isTest: boolean;
-  /** `null` if the event is no longer kept, or this is a test event. */
+  /** `null` if the event is no longer kept, or if this is a test event. */
   readonly eventType: string | null;
   readonly state: WebhookDeliveryState;
-  /** The number of attempts begun. */
+  /** The number of attempts that have begun. */
   readonly attempts: number;
-  /** `null` if it is not pending. During an attempt, the time at which another process takes over. */
+  /**
+   * When the next attempt is due; `null` if the delivery is not pending. During an attempt, the time at which another process may
+   * take over.
+   */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
 };
 
 export type ListedWebhookDelivery = WebhookDelivery & {
-  /** The last finished attempt; all are `null` if there is none. */
+  /** The last finished attempt. The members about it are `null` if there is none. */
   readonly lastNumber: number | null;
   readonly lastAt: Date | null;
-  /** `null` if there was no response, or no attempt. */
+  /** `null` if there was no response or no attempt. */
   readonly lastStatus: number | null;
   readonly lastError: string | null;
 };
@@ -39,13 +42,13 @@ const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "e
 
 type DeliveryQuery = {
   readonly endpointId: string;
-  /** `null` for the first page. */
+  /** The edge at which the page starts; `null` for the first page. */
   readonly from: Edge<{ readonly id: string }> | null;
-  /** Maximum number of rows. The caller asks for one more than it shows. */
+  /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
 };
 
-/** Lists the latest deliveries first: a message id begins with its time. */
+/** Lists the deliveries, the latest first. A message id begins with its time. */
 export async function listWebhookDeliveries(
   db: Database,
   scope: OrganizationScope,
@@ -80,13 +83,13 @@ export type WebhookAttempt = {
   readonly durationMs: number;
   /** `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response; empty if there was one. */
+  /** Why there was no response; empty if there was a response. */
   readonly error: string;
-  /** The first 1,024 bytes; `null` if they were not requested. */
+  /** The first 1,024 bytes of the response's body; `null` if bodies were not requested. */
   readonly responseBody: Buffer | null;
 };
 
-/** The attempts that are read, the latest ones: a resend adds up to eight. */
+/** The maximum number of attempts that are read, the latest first. Each resend adds up to eight attempts. */
 export const MAX_READ_ATTEMPTS = 50;
 
 export type WebhookDeliveryWithAttempts = WebhookDelivery & {
@@ -125,7 +128,10 @@ const FIND = {
 
 export type DeliveryId = { readonly endpointId: string; readonly messageId: string };
 
-/** Unless it is `withBodies`, the receiver's responses are not read. */
+/**
+ * Returns a delivery with its attempts; `null` if the delivery does not exist. The receiver's responses are read only if
+ * `withBodies` is set.
+ */
 export async function findWebhookDelivery(
   db: Database,
   scope: OrganizationScope,
@@ -145,11 +151,11 @@ function attemptOf([number, at, durationMs, status, error, body]: AttemptJson): 
 export type LockedWebhookDelivery = {
   readonly url: string;
   readonly isTest: boolean;
-  /** An attempt has begun, and its result is awaited. */
+  /** Whether an attempt has begun whose result is not known yet. */
   readonly isInProgress: boolean;
 };
 
-/** Locks the delivery until the transaction ends; `null` if there is none. */
+/** Locks the delivery until the transaction ends. Returns `null` if the delivery does not exist. */
 export async function lockWebhookDelivery(
   tx: Transaction,
   scope: OrganizationScope,
@@ -170,7 +176,7 @@ export async function lockWebhookDelivery(
   return locked ?? null;
 }
 
-/** Makes the delivery due now, as if its event had just happened. The numbers of its attempts go on. */
+/** Makes the delivery due now, as if its event had just happened. The numbers of its attempts continue from the last one. */
 export async function resendWebhookDelivery(
   tx: Transaction,
   scope: OrganizationScope,
@@ -182,7 +188,7 @@ export async function resendWebhookDelivery(
       and message_id = ${messageId}::uuid`;
 }
 
-/** A delivery that is due now, of an event that is not in the feed. */
+/** Inserts a delivery of a test event, which is not in the feed. The delivery is due immediately. */
 export async function insertTestDelivery(
   tx: Transaction,
   scope: OrganizationScope,
@@ -192,22 +198,25 @@ export async function insertTestDelivery(
   await tx.webhookDelivery.create({ data, select: { messageId: true } });
 }
 
-/** The number of test events for the endpoint since the instant. */
+/** Returns the number of test events for the endpoint since an instant. */
 export async function countTestDeliveries(
   tx: Transaction,
   scope: OrganizationScope,
   { endpointId, since }: { readonly endpointId: string; readonly since: Date },
 ): Promise<number> {
   const { organizationId } = scope;
-  // The ids of test events are in the order of time, too, so this is a range of the primary key.
+  // The ids of test events are in the order of time, so this condition is a range of the primary key.
   const messageId = { gt: positionBefore(since) };
   return tx.webhookDelivery.count({ where: { organizationId, endpointId, messageId, isTest: true } });
 }
 
-/** The dashboard shows a week. */
+/** How long the counts are kept, although the dashboard shows only one week. */
 const DAYS_KEPT = 30;
 
-/** Deletes deliveries older than so many days of all organizations, with their attempts, in chunks. Returns how many. */
+/**
+ * Deletes deliveries of all organizations that are older than `retentionDays`, with their attempts, in chunks. Returns the number
+ * of deleted deliveries.
+ */
 export async function deleteExpiredDeliveries(
   db: Database,
   deletion: Deletion,
@@ -215,7 +224,7 @@ export async function deleteExpiredDeliveries(
 ): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);
-  // Endpoint by endpoint, along the primary key, as in deleteExpiredEvents.
+  // Each chunk follows the primary key from endpoint to endpoint, as in deleteExpiredEvents.
   let from = FIRST_ENDPOINT;
   return deleteInChunks(deletion, async () => {
     const [chunk] = await db.prisma.$queryRaw<{ deleted: number; last: EndpointKey | null }[]>`
@@ -243,7 +252,7 @@ export async function deleteExpiredDeliveries(
   });
 }
 
-/** Deletes the counts of days of all organizations that are older than 30 days, in chunks. Returns how many. */
+/** Deletes daily counts of all organizations that are older than 30 days, in chunks. Returns the number of deleted rows. */
 export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(
@@ -258,7 +267,7 @@ export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Pr
   );
 }
 
-/** Erases previous secrets of all organizations that no longer sign, in chunks. Returns how many. */
+/** Erases previous secrets of all organizations that no longer sign, in chunks. Returns the number of erased secrets. */
 export async function eraseExpiredPreviousSecrets(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,
