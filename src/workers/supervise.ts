@@ -14,19 +14,19 @@ import { WorkerProcess } from './worker-process.ts';
 export type SuperviseOptions = { readonly config: Config; readonly logger: Logger; readonly shutdown: Shutdown };
 
 /**
- * Serves with several processes until a shutdown is requested. Sets the exit code to 1 if a worker cannot start, or fails during
- * the shutdown.
+ * Runs the server in several processes until a shutdown is requested. Sets the exit code to 1 if a worker cannot start, or if one
+ * fails during the shutdown.
  */
 export async function supervise({ config, logger, shutdown }: SuperviseOptions): Promise<void> {
   const { databaseUrl, dataDir, host, port } = config;
-  // Nothing is read before a worker has the connection.
+  // Data on a connection must not be read before a worker has the connection.
   const listener = createServer({ pauseOnConnect: true });
   const url = await listenOn(listener, { host, port }, { host: 'HOST', port: 'PORT' });
   listener.on('error', (error) => logger.warn({ err: error }, 'could not accept a connection'));
   const workers = new Workers({ count: config.workers, url, logger });
   listener.on('connection', (socket) => workers.hand(socket));
   try {
-    // The workers join this PostgreSQL, too. It is started once, and goes on when they are replaced.
+    // The workers use this PostgreSQL, too. It is started once, and keeps running when workers are replaced.
     const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
     try {
       const metricsServer = await serveMetricsOf(workers, { config, logger });
@@ -52,7 +52,7 @@ async function run(
   const started = await Promise.race([workers.start(), shutdown.reason.then(() => 'interrupted' as const)]);
   shutdown.markStarted();
   if (started === false) {
-    // The worker has said why.
+    // The worker has already printed the reason.
     process.exitCode = 1;
     shutdown.request('a worker could not start');
   } else if (started === true) {
@@ -68,7 +68,7 @@ async function run(
     await delay(config.drainSeconds * 1000);
   }
   await stopListening(listener);
-  // The stop is not requested earlier, because clients connect again after a response with `Connection: close`.
+  // The stop is not requested earlier, because clients whose response has `Connection: close` connect again.
   workers.requestStop(reason);
 }
 
@@ -88,38 +88,41 @@ export type WorkersOptions = {
   readonly logger: Logger;
 };
 
-/** The wait before a worker is replaced. It doubles with each end soon after a start, so that a permanent fault costs little. */
+/**
+ * How long to wait before a worker is replaced. The time doubles each time a worker ends soon after its start, so that a
+ * permanent fault costs little.
+ */
 const BACK_OFF_MS = { first: 100, most: 10_000 };
-/** A worker that has lived for this time had no fault at its start. */
+/** A worker that has run for this long did not have a fault at its start. */
 const STABLE_MS = 30_000;
-/** Connections that wait for a worker while none is ready, or all are stuck. */
+/** The maximum number of connections that wait because no worker can take them. */
 const MAX_WAITING = 5000;
 
 type Slot = {
-  /** The number of the workers, from 1. */
+  /** The number of the worker, starting at 1. */
   readonly number: number;
-  /** The latest worker of this number, which may have ended; `null` before the first one is started. */
+  /** The latest worker with this number, which may have ended; `null` until the first one is started. */
   worker: WorkerProcess | null;
-  /** Resolves when a worker of this number is ready for the first time. */
+  /** Resolves when a worker with this number is ready for the first time. */
   readonly ready: PromiseWithResolvers<void>;
-  /** Ends of workers of this number soon after their start, in a row. */
+  /** The number of consecutive workers with this number that ended soon after their start. */
   earlyEnds: number;
 };
 
 /**
- * Processes that serve the connections which this process accepts. Each gets the next connection in turn, as with the cluster
- * module of Node. That module is not used, because a shutdown with it loses the connections on their way to the last worker, and its
- * workers exit at once when their supervisor has died.
+ * The worker processes, which serve the connections that this process accepts. Workers get connections in turn, as in Node's
+ * cluster module. That module is not used, because it loses connections on their way to the last worker during a shutdown, and
+ * its workers exit immediately if their supervisor has died.
  */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #slots: readonly Slot[];
-  /** Workers that run, or have ended with log lines that are still to be passed on. */
+  /** The workers that are running, or that have ended with log lines still to be passed on. */
   readonly #open = new Set<WorkerProcess>();
   readonly #stopping = new AbortController();
   readonly #waiting: Socket[] = [];
   #turn = 0;
-  /** No connection may be sent after `no more connections`. */
+  /** Whether `no more connections` has been sent. After that message, no connection may be sent. */
   #isEnding = false;
   #ends = 0;
   #hasFailed = false;
@@ -135,13 +138,14 @@ export class Workers {
   }
 
   /**
-   * Resolves with true when all workers are ready, and with false if the first one ends instead, having said why. From then on,
-   * a worker that ends is replaced, even if it was never ready: the settings and the database have served another one.
+   * Starts the workers. Resolves with `true` when all workers are ready, or with `false` if the first worker ends instead, after
+   * printing the reason. Later, a worker that ends is replaced, even if it was never ready, because another worker has run with
+   * the same settings and database.
    */
   async start(): Promise<boolean> {
     const [first, ...others] = this.#slots;
     if (first === undefined) throw new Error('There must be at least one worker.');
-    // The first worker starts alone, so that migrations run once, and a fault is reported once.
+    // The first worker starts alone, so that migrations run only once and a fault is reported only once.
     const { ended } = this.#start(first, { isFirst: true });
     if (!(await Promise.race([first.ready.promise.then(() => true), ended.then(() => false)]))) return false;
     void this.#watch(first, ended);
@@ -151,12 +155,12 @@ export class Workers {
     return true;
   }
 
-  /** Whether any worker takes connections. The others may still start, or have ended. */
+  /** Whether any worker takes connections. Other workers may still be starting, or may have ended. */
   get areServing(): boolean {
     return this.#slots.some(({ worker }) => worker?.canTake === true);
   }
 
-  /** Gives the connection to the next worker in turn. Nothing must have been read from it. */
+  /** Gives the connection to the next worker in turn. No data may have been read from the connection. */
   hand(socket: Socket): void {
     if (this.#isEnding) {
       socket.destroy();
@@ -173,19 +177,22 @@ export class Workers {
     else this.#waiting.push(socket);
   }
 
-  /** Begins the shutdown of all workers, which go on to accept connections. */
+  /** Requests all workers to shut down. They still accept connections until `end` is called. */
   requestStop(reason: string): void {
     this.#stopping.abort();
     this.#sendToAll({ kind: 'stop', reason });
   }
 
-  /** To be called after `requestStop` and the last connection. Resolves when all workers have ended: with false if any has failed. */
+  /**
+   * Ends the workers. Call it after `requestStop`, when there are no more connections. Resolves when all workers have ended, with
+   * `false` if any of them has failed.
+   */
   async end(): Promise<boolean> {
     this.#stopping.abort();
     this.#isEnding = true;
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     this.#sendToAll({ kind: 'no more connections' });
-    // Workers are closed when their last log lines have been passed on.
+    // A worker is closed when its last log lines have been passed on.
     await Promise.all([...this.#open].map(({ closed }) => closed));
     return !this.#hasFailed;
   }
@@ -200,7 +207,7 @@ export class Workers {
     ];
   }
 
-  /** The metrics of each worker that responds in time. */
+  /** Returns the metrics of each worker that responds in time. */
   async snapshots(): Promise<Snapshot[]> {
     const snapshots = await Promise.all(this.#running().map((worker) => worker.readMetrics()));
     return snapshots.filter((snapshot) => snapshot !== null);
@@ -214,7 +221,7 @@ export class Workers {
     for (const worker of this.#running()) worker.send(message);
   }
 
-  /** Starts another worker whenever one has ended, until the shutdown. */
+  /** Starts a new worker whenever a worker with this number has ended, until the shutdown. */
   async #watch(slot: Slot, firstEnd: WorkerProcess['ended']): Promise<void> {
     const { logger } = this.#options;
     const { signal: stopping } = this.#stopping;
@@ -240,10 +247,11 @@ export class Workers {
           slot.ready.resolve();
           this.#handWaiting(this.#waiting.length);
         },
-        // A connection may wait because every worker had too many.
+        // A connection may be waiting because every worker had too many untaken connections.
         onTaken: () => this.#handWaiting(1),
         onReturned: (socket) => this.hand(socket),
-        // The worker leaves after an unexpected error. In a shutdown of the whole server, it still gets connections until `end`.
+        // If only this worker is leaving, after an unexpected error, it gets no more connections. In a shutdown of the whole
+        // server, workers still get connections until `end`.
         onLeaving: () => this.#stopping.signal.aborted || worker.release(),
       },
     );

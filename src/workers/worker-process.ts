@@ -4,45 +4,51 @@ import { join } from 'node:path';
 import type { Snapshot } from '../observability/metrics/metrics.ts';
 import { argumentsOf, type SupervisorMessage, type WorkerMessage, type WorkerRole } from './worker.ts';
 
-/** The program of a worker. A release starts the server with another file, whose commands do not include a worker. */
+/** The program of a worker. A release starts the server with another file, which has no command for workers. */
 const PROGRAM = join(import.meta.dirname, '../main.ts');
-/** The metrics of a worker that does not respond in this time are left out. Prometheus waits for ten seconds by default. */
+/**
+ * How long to wait for the metrics of a worker. The metrics of a slower worker are omitted. By default, Prometheus waits for ten
+ * seconds.
+ */
 const METRICS_MS = 3000;
-/** Connections that a worker has not taken. A worker with so many of them is stuck, and gets no more. */
+/**
+ * The maximum number of connections that were handed to a worker and that it has not taken. A worker with so many is stuck, and
+ * gets no more.
+ */
 const MAX_UNTAKEN = 5000;
 
-/** How a worker's process ended. */
+/** How a worker process ended. */
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly livedMs: number };
 
 export type WorkerEvents = {
-  /** The worker can serve connections. */
+  /** Called when the worker can serve connections. */
   onReady(): void;
-  /** The worker has begun its own shutdown. */
+  /** Called when the worker has begun to shut down by itself. */
   onLeaving(): void;
-  /** The worker has taken a connection, and may get another one. */
+  /** Called when the worker has taken a connection, and may get another one. */
   onTaken(): void;
-  /** The connection did not reach the worker. */
+  /** Called when a connection did not reach the worker. */
   onReturned(socket: Socket): void;
 };
 
-/** A worker, as its supervisor sees it. */
+/** A worker process, from the supervisor's point of view. */
 export class WorkerProcess {
   readonly ready: Promise<void>;
   readonly ended: Promise<Ended>;
-  /** Resolves after its end, when its last log lines and messages have been read. */
+  /** Resolves after the worker has ended and its last log lines and messages have been read. */
   readonly closed: Promise<void>;
   readonly #child: ChildProcess;
   readonly #events: WorkerEvents;
   #isReady = false;
   #hasEnded = false;
-  /** Connections that were handed to the worker and that it has not taken, in the order in which they were sent. */
+  /** The connections that were handed to the worker but that it has not taken, in the order in which they were sent. */
   readonly #untaken = new Map<number, Socket>();
   #lastConnection = 0;
   #lastMetricsRequest = 0;
   readonly #metricsRequests = new Map<number, (snapshot: Snapshot) => void>();
 
   constructor(role: WorkerRole, events: WorkerEvents) {
-    // A terminal gets readable rows, which each worker writes by itself.
+    // On a terminal, each worker writes readable rows by itself.
     const output = process.stdout.isTTY ? 'inherit' : 'pipe';
     const startedAt = performance.now();
     const child = fork(PROGRAM, argumentsOf(role), { stdio: ['ignore', output, 'inherit', 'ipc'] });
@@ -60,19 +66,20 @@ export class WorkerProcess {
     };
     child.once('exit', onEnd);
     child.on('error', () => {
-      // The process could not be started, for example because there are too many.
+      // The process could not be started, for example because there are too many processes.
       if (child.pid !== undefined) return;
       onEnd(null, null);
       closed.resolve();
     });
-    // The exit is too early: the last messages may still have to be read, and no two workers may read from one connection.
+    // At the `exit` event, the worker's last messages may not have been read, and two workers must not read from one connection,
+    // so untaken connections are returned only at `close`.
     child.once('close', () => {
       closed.resolve();
       for (const socket of this.#untaken.values()) events.onReturned(socket);
     });
   }
 
-  /** `undefined` if the process could not be started. */
+  /** The process id; `undefined` if the process could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -89,23 +96,23 @@ export class WorkerProcess {
     this.#lastConnection += 1;
     const message: SupervisorMessage = { kind: 'connection', id: this.#lastConnection };
     this.#untaken.set(message.id, socket);
-    // Node sends the next handle when the worker has received this one. If the worker ends first, Node neither calls back nor
-    // closes the handles that it keeps, so the socket stays open here until the worker has taken the connection.
+    // Node sends the next handle only when the worker has received this one. If the worker ends first, Node neither calls back
+    // nor closes the handles that it keeps, so the socket stays open here until the worker has taken the connection.
     this.#child.send(message, socket, { keepOpen: true }, () => {});
   }
 
-  /** Does nothing if the worker has ended. */
+  /** Sends a message, or does nothing if the worker has ended. */
   send(message: SupervisorMessage): void {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
-  /** No further connection is handed to the worker, which has been told so. */
+  /** Tells the worker that it will get no more connections. */
   release(): void {
     this.#isReady = false;
     this.send({ kind: 'no more connections' });
   }
 
-  /** `null` if it did not respond in time. */
+  /** Reads the worker's metrics; returns `null` if the worker does not respond in time. */
   async readMetrics(): Promise<Snapshot | null> {
     this.#lastMetricsRequest += 1;
     const request: SupervisorMessage = { kind: 'read metrics', id: this.#lastMetricsRequest };
@@ -121,7 +128,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Messages can arrive after the end of the process. */
+  /** Handles a message from the worker. Messages can arrive after the process has ended. */
   #receive(message: WorkerMessage, resolveReady: () => void): void {
     if (message.kind === 'metrics') this.#metricsRequests.get(message.id)?.(message.snapshot);
     if (message.kind === 'taken') this.#onTaken(message.id);
@@ -133,13 +140,13 @@ export class WorkerProcess {
     }
   }
 
-  /** Closing the copy does not end the connection. */
+  /** Closes this process's copy of a socket that the worker has taken, which does not close the connection. */
   #onTaken(taken: number): void {
     for (const [id, socket] of this.#untaken) {
       if (id > taken) break;
       this.#untaken.delete(id);
       if (id === taken) socket.destroy();
-      // The worker had no file descriptor left for it.
+      // The worker had no free file descriptor for this connection.
       else this.#events.onReturned(socket);
     }
     this.#events.onTaken();
@@ -147,8 +154,8 @@ export class WorkerProcess {
 }
 
 /**
- * Passes on what arrives in pieces, but only whole lines: processes that write to one pipe at the same time would otherwise
- * tear each other's lines.
+ * Passes on a worker's output in whole lines, because processes that write to the same pipe at the same time would otherwise mix
+ * up their lines.
  */
 class WholeLines {
   readonly #write: (lines: Buffer) => void;
@@ -168,7 +175,7 @@ class WholeLines {
     this.#rest = piece.subarray(end);
   }
 
-  /** Passes on a last line without an end. A killed process may leave one. */
+  /** Passes on a last line without a line break, which a killed process may leave. */
   end(): void {
     if (this.#rest.length > 0) this.#write(Buffer.concat([this.#rest, Buffer.from('\n')]));
     this.#rest = Buffer.alloc(0);

@@ -4,34 +4,37 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
 
 export type WorkerRole = {
-  /** The number of the worker, from 1. A worker that replaces another one has its number. */
+  /** The number of the worker, starting at 1. A worker that replaces another one gets the same number. */
   readonly number: number;
   /** The server's URL. */
   readonly url: string;
-  /** Whether it is the first worker to start: it warns about settings and prints the demonstration sign-ins, for all workers. */
+  /**
+   * Whether this is the first worker to start, which warns about settings and prints the demonstration sign-ins on behalf of all
+   * workers.
+   */
   readonly isFirst: boolean;
 };
 
 const COMMAND = 'worker';
 const FIRST = 'first';
 
-/** The arguments of the process. */
+/** Returns the command-line arguments of the worker process. */
 export function argumentsOf({ number, url, isFirst }: WorkerRole): string[] {
   return [COMMAND, String(number), url, ...(isFirst ? [FIRST] : [])];
 }
 
-/** This process as a worker; `null` if no supervisor has started it. */
+/** Returns the worker that this process is; `null` if the process was not started by a supervisor. */
 export function readWorker([command, number, url = '', first]: readonly string[]): Worker | null {
   return command === COMMAND ? new Worker({ number: Number(number), url, isFirst: first === FIRST }) : null;
 }
 
-/** The channel to the supervisor. By default, it is that of this process. */
+/** The channel to the supervisor, which is normally this process's IPC channel. */
 type Channel = EventEmitter & Pick<NodeJS.Process, 'connected' | 'send'>;
 
 /** The worker's side of the channel to its supervisor. */
 export class Worker implements HandedConnections {
   readonly role: WorkerRole;
-  /** Resolves with the reason when the supervisor wants this worker to stop. */
+  /** Resolves with the reason when the supervisor requests this worker to stop. */
   readonly stopRequested: Promise<string>;
   readonly #channel: Channel;
   readonly #ended: Promise<void>;
@@ -62,12 +65,12 @@ export class Worker implements HandedConnections {
     return this.#ended;
   }
 
-  /** From now on, the supervisor hands connections over. */
+  /** Reports that this worker is ready, so that the supervisor hands connections to it. */
   reportReady(): void {
     this.#send({ kind: 'ready' });
   }
 
-  /** Sends the metrics of this process to the supervisor, which serves them, whenever it asks for them. */
+  /** Sends the metrics of this process to the supervisor whenever the supervisor asks for them. */
   reportMetrics(metrics: Metrics, onFailure: (error: unknown) => void): void {
     this.#readMetrics = (id) => {
       metrics.read().then((snapshot) => this.#send({ kind: 'metrics', id, snapshot }), onFailure);
@@ -75,17 +78,17 @@ export class Worker implements HandedConnections {
   }
 
   #receive(id: number, handle: unknown): void {
-    // This comes first: if this process ends, the supervisor hands every connection that is not taken to another worker.
+    // This message is sent first, because if this process ends, the supervisor hands every untaken connection to another worker.
     this.#send({ kind: 'taken', id });
-    // The message has no socket if the supervisor has closed it meanwhile.
+    // The message contains no socket if the supervisor has closed the socket in the meantime.
     if (!(handle instanceof Socket)) return;
-    // Node's HTTP server sets up the connections that it accepts itself in this way.
+    // Node's HTTP server configures the connections that it accepts itself in the same way.
     handle.allowHalfOpen = true;
     handle.setNoDelay(true);
     this.#serve(handle);
   }
 
-  /** The supervisor may have ended. */
+  /** Sends a message, or does nothing if the supervisor has ended. */
   #send(message: WorkerMessage): void {
     if (this.#channel.connected) this.#channel.send?.(message, undefined, undefined, () => {});
   }
@@ -94,17 +97,17 @@ export class Worker implements HandedConnections {
 /** A message from a worker to its supervisor. */
 export type WorkerMessage =
   | { readonly kind: 'ready' }
-  /** The worker begins its shutdown. */
+  /** The worker begins to shut down. */
   | { readonly kind: 'leaving' }
-  /** The worker has the connection: the supervisor closes its own copy of the socket. */
+  /** The worker has the connection, so the supervisor must close its own copy of the socket. */
   | { readonly kind: 'taken'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly snapshot: Snapshot };
 
 /** A message from the supervisor to a worker. Messages arrive in the order in which they were sent. */
 export type SupervisorMessage =
-  /** The socket comes with the message. */
+  /** The socket is sent along with the message. */
   | { readonly kind: 'connection'; readonly id: number }
   | { readonly kind: 'read metrics'; readonly id: number }
   | { readonly kind: 'stop'; readonly reason: string }
-  /** Sent after `leaving`, or, in a shutdown of the whole server, after the time of DRAIN_SECONDS. */
+  /** The response to `leaving`. In a shutdown of the whole server, it is sent after DRAIN_SECONDS. */
   | { readonly kind: 'no more connections' };
