@@ -6,7 +6,10 @@ import type { Database } from './store/sql/database.ts';
 
 export { seed };
 
-/** Returns a text with the addresses, the demonstration sign-ins and a curl command with a new key, except in production. */
+/**
+ * Returns the welcome message: the server's addresses and, if there are demonstration data, the demonstration sign-ins and a curl
+ * command with a new key.
+ */
 export async function welcome(
   db: Database,
   {
@@ -24,7 +27,7 @@ export async function welcome(
     Dashboard  ${publicUrl}/sign-in
     Health     ${url}/livez  ${url}/readyz
 `;
-  // If no key could be created, the text says why.
+  // If no key could be created, the message says why.
   const key = await issueDemonstrationKey(db, environment, cell).catch((error: unknown) => {
     if (error instanceof DomainError) return error;
     throw error;
