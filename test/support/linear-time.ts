@@ -1,14 +1,14 @@
 const TIMES_THE_SIZE = 4;
-/** The limit lies between 4, for time in proportion to the size, and 16, for time in proportion to its square. */
+/** The maximum factor by which the time may grow. Linear time grows by a factor of 4, and quadratic time by 16. */
 const MOST_TIMES_THE_TIME = 9;
-/** Only a busy machine needs more than one try. */
+/** The maximum number of tries. Only a busy machine needs more than one. */
 const MOST_TRIES = 30;
-/** Shorter times say nothing: the rest of the process takes as long. */
+/** The minimum time that means something. The rest of the process takes about as long. */
 const LEAST_MS = 2;
 
 /**
- * Throws unless four times the input takes about four times the processor time of this process, which the other processes of a
- * busy machine do not change much. Both sizes are measured in turn, and the fastest try of each counts.
+ * Throws unless four times the input takes about four times the CPU time of this process, which other processes do not change
+ * much. Measures both sizes in turn, and compares the fastest try of each.
  */
 export async function expectLinearTime(work: (size: number) => unknown, size: number): Promise<void> {
   let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

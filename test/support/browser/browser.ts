@@ -9,7 +9,7 @@ import {
 import { BROWSER_REMEDY, findBrowser, findHeadlessShell } from '../../../scripts/programs.mjs';
 import { sharedUrl } from '../runner/shared.ts';
 
-/** Without these flags, Chromium calls hosts of its vendor at every start. */
+/** Flags without which Chromium sends requests to its vendor at every start. */
 const QUIET = [
   '--disable-gpu',
   '--disable-quic',
@@ -19,13 +19,20 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** Test pages are too short-lived for V8's optimizing compilers: compiling takes longer than the faster code saves. */
+/**
+ * A flag that turns off V8's optimizing compilers. In test pages, which live briefly, compiling takes longer than the faster code
+ * saves.
+ */
 const WITHOUT_OPTIMIZATION = '--js-flags=--no-opt --no-maglev';
 
-/** Pages of tests need no isolation from one another, and the start of a renderer takes longer than most of them. */
+/**
+ * A flag that lets pages share two renderers. Test pages need no isolation, and starting a renderer takes longer than most pages.
+ */
 const FEW_RENDERERS = '--renderer-process-limit=2';
 
-/** The launch options for this machine's Chromium; its sandbox is off only for root, where it cannot work. */
+/**
+ * Returns the launch options for the Chromium of this machine. Its sandbox is off only for root, because it does not work there.
+ */
 export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
   if (executablePath === null) throw new Error(`There is no Chromium. ${BROWSER_REMEDY}`);
   return {
@@ -36,7 +43,7 @@ export function launchOptions(executablePath = findHeadlessShell() ?? findBrowse
   };
 }
 
-/** The Chromium of this run. Closing it closes only the contexts opened through this call. */
+/** Connects to the Chromium of this run. Closing the returned browser closes only its own contexts. */
 export async function connectBrowser(): Promise<Browser> {
   return chromium.connect(await sharedUrl('browser'));
 }
@@ -45,7 +52,7 @@ export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | '
   readonly viewport?: ViewportSize;
 };
 
-/** A browser context with its own cookies. Everything that must never happen in it is added to `problems`. */
+/** Opens a browser context with its own cookies. Adds to `problems` what must never happen in the context. */
 export async function openContext(
   browser: Browser,
   {
@@ -56,34 +63,34 @@ export async function openContext(
     ...options
   }: ContextOptions & {
     baseURL: string;
-    /** All that the pages may request; that of `baseURL` by default. */
+    /** The origins that pages may send requests to; by default, that of `baseURL`. */
     origins?: readonly string[];
     problems: string[];
     script?: string | undefined;
   },
 ): Promise<BrowserContext> {
-  // Less motion spares the tests a wait.
+  // Saves the tests the time that animations take.
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', locale: 'en-GB', ...options });
   guard(context, origins, problems);
   if (script !== undefined) await context.addInitScript({ path: script });
   return context;
 }
 
-/** Chromium logs this for every 4xx page; our tests request such pages on purpose. */
+/** The message that Chromium logs for every 4xx page. Tests request such pages on purpose. */
 const REFUSED_PAGE = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Waits until the element has the focus: autofocus takes effect only with the first frame. */
+/** Waits until the element has the focus. Autofocus takes effect only with the first frame. */
 export async function untilFocused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 
-/** Shorter than a test's time limit, so that the failure names the step that was awaited. */
+/** The limit of a step. It is shorter than that of a test, so that the failure names the step. */
 const STEP_MS = 300_000;
 
 /**
- * Gives each step the time that it takes on a busy machine, and has each click and each key that is pressed on an element wait until
- * the page is loaded. They return as soon as the next document begins, and Chromium parses it in parts: one look at it in a hundred
- * missed the last ones.
+ * Gives each step enough time for a busy machine, and makes each click and key press on an element wait until the page has
+ * loaded. Playwright's own functions return when the next document begins; as Chromium parses a document in parts, one look in a
+ * hundred then missed the last parts.
  */
 export function makePatient(context: BrowserContext): void {
   context.setDefaultTimeout(STEP_MS);
@@ -95,7 +102,7 @@ export function makePatient(context: BrowserContext): void {
   });
 }
 
-/** The functions of Playwright itself. */
+/** Playwright's original functions. */
 let [click, press]: Partial<[Locator['click'], Locator['press']]> = [];
 
 async function clickAndLoad(this: Locator, ...parameters: Parameters<Locator['click']>): Promise<void> {
@@ -108,7 +115,7 @@ async function pressAndLoad(this: Locator, ...parameters: Parameters<Locator['pr
   await this.page().waitForLoadState();
 }
 
-/** Requests to other hosts, failed assets, script errors, and console errors, such as violations of the CSP. */
+/** Adds to `problems` every request to another host, failed asset, script error and console error, such as a CSP violation. */
 export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
   makePatient(context);
   context.on('request', (request) => {

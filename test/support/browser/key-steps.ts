@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../servers/server.ts';
 
-// Clicks the named controls as a person does. Each step starts where the one before it ends.
+// Clicks the named controls as a person does. Each function starts on the page where the function before it ends.
 
 export async function openOwnKeys(page: Page): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'My profile' }).click();
   await page.getByRole('link', { name: 'API keys', exact: true }).click();
 }
 
-/** From the list to the page that shows the key. */
+/** Creates a key, from the list of keys to the page that shows the new key, and returns the key. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole('link', { name: 'Create API Key' }).click();
   await page.getByLabel('Name').fill(name);
@@ -21,13 +21,13 @@ export async function openMenu(page: Page, name: string): Promise<void> {
   await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
 }
 
-/** From the list to the confirmation page. */
+/** Chooses a command from the menu of a key, which leads from the list to the confirmation page. */
 export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Revoke'): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();
 }
 
-/** From the list to the page that shows the new key. */
+/** Rotates a key, from the list of keys to the page that shows the new key, and returns the new key. */
 export async function rotateKey(page: Page, name: string): Promise<string> {
   await chooseFromMenu(page, name, 'Rotate');
   await page.getByRole('button', { name: 'Rotate' }).click();
@@ -42,7 +42,7 @@ export async function backToList(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'I have copied it' }).click();
 }
 
-/** The API's current response to this key. */
+/** Returns the status of the API's response to this key. */
 export async function apiStatus({ anonymous }: TestServer, key: string): Promise<number> {
   return (await anonymous.get('/api/parent_programs', { key })).status;
 }

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
-/** The folder for the screenshots, which git ignores. They take as long as everything else, so only LOOK_PICTURES=1 takes them. */
+/**
+ * The folder for screenshots, which git ignores. They are taken only if LOOK_PICTURES is set, because they take as long as
+ * everything else.
+ */
 const FOLDER = join(import.meta.dirname, '../../../generated/screenshots');
 const takesPictures = process.env['LOOK_PICTURES'] !== undefined;
 
@@ -13,8 +16,9 @@ type Sight = {
 };
 
 /**
- * From 320 px on, no horizontal scrolling: WCAG 2.2, success criterion 1.4.10. Axe searches at 320 and 1280 px: between these
- * widths, and beyond, no layout occurs that one of them does not have. A theme changes nothing but colours.
+ * The widths and themes to look at. From 320 px on, a page must not scroll horizontally (WCAG 2.2, success criterion 1.4.10). Axe
+ * runs at 320 and 1280 px only, because every layout occurs at one of these widths. In the other theme only the rules for colours
+ * run, because a theme changes only colours.
  */
 const SIGHTS: readonly Sight[] = [
   { width: 1600, colorScheme: 'light', rules: 'none' },
@@ -25,7 +29,7 @@ const SIGHTS: readonly Sight[] = [
   { width: 1280, colorScheme: 'light', rules: 'all' },
 ];
 
-/** Loads axe with each page, in a fraction of the time that injecting it afterwards takes. */
+/** The script that loads axe with each page, which takes a fraction of the time of injecting axe later. */
 export const AXE_SCRIPT = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
 type Violation = {
@@ -35,22 +39,22 @@ type Violation = {
 };
 
 type LookOptions = {
-  /** False: only the visible part, for a very long page. */
+  /** Whether screenshots show the whole page. If false, for a very long page, they show only the visible part. */
   readonly fullPage?: boolean;
   /** Runs after each change of the theme, for a page that reads the theme only while it loads. */
   readonly again?: () => Promise<void>;
 };
 
 /**
- * The problems of the page, which must have loaded `AXE_SCRIPT`, in all widths and themes. Expects it light, and ends with it wide
- * and light, without another call of `again`.
+ * Returns the problems of the page in all widths and themes. The page must have loaded `AXE_SCRIPT`, and be in the light theme.
+ * It is wide and in the light theme afterwards, but `again` has not run for this last change.
  */
 export async function look(
   page: Page,
   name: string,
   { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
-  // A click returns as soon as the next document begins.
+  // A click returns when the next document begins.
   await page.waitForLoadState();
   const wrong: string[] = [];
   let shown: Sight['colorScheme'] = 'light';
@@ -74,10 +78,13 @@ export async function look(
   return [...wrong, ...[...errors, ...printed].map((each) => `${name}: ${each}`)];
 }
 
-/** Runs in the page: by how many pixels it is wider than the window. */
+/** An expression to evaluate in the page: by how many pixels the page is wider than the window. */
 export const BEYOND = 'document.documentElement.scrollWidth - window.innerWidth';
 
-/** Runs in the page. An error that a screen reader does not read with its field, and a wrong field without an error. */
+/**
+ * An expression to evaluate in the page: the errors that no invalid field refers to, which a screen reader would not read, and
+ * the invalid fields without an error.
+ */
 const UNNAMED_ERRORS = `(() => {
   const described = (field) => (field.getAttribute('aria-describedby') ?? '').split(' ');
   const fields = [...document.querySelectorAll('[aria-describedby], [aria-invalid="true"]')];
@@ -92,7 +99,10 @@ const UNNAMED_ERRORS = `(() => {
   ];
 })()`;
 
-/** Runs in the page while it is as printed: what it is about is on paper, and what only a screen can use is not. */
+/**
+ * An expression to evaluate in the page while it is rendered for print: the headings that are missing, the controls that nobody
+ * can use on paper, and the excess width.
+ */
 const UNPRINTED = `(() => {
   const isShown = (each) => each.checkVisibility({ visibilityProperty: true }) && each.getClientRects().length > 0;
   const lost = [...document.querySelectorAll('main h1, h1')].filter((each) => !isShown(each));
@@ -105,18 +115,18 @@ const UNPRINTED = `(() => {
   ];
 })()`;
 
-/** The rules whose outcome depends on the theme. */
+/** The rules whose result depends on the theme. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** The findings of axe, of any impact. The page must have loaded `AXE_SCRIPT`. */
+/** Returns the violations that axe finds, whatever their impact. The page must have loaded `AXE_SCRIPT`. */
 export async function violationsIn(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   const options = {
-    // The passes and the selectors of the elements are not needed, and on a long page they take longest to report.
+    // Leaves out the rules that pass and the selectors of elements, which take longest to report on a long page.
     resultTypes: ['violations'],
     selectors: false,
-    // No rule that runs reads the style sheets, which axe would parse again.
+    // Does not load style sheets, which axe would parse again. No rule that runs reads them.
     preload: { assets: ['media'] },
-    // The only rule of WCAG 2.2 AA that axe does not run by default.
+    // This is the only rule of WCAG 2.2 AA that axe does not run by default.
     ...(rules === 'all' ? { rules: { 'target-size': { enabled: true } } } : { runOnly: COLOUR_RULES }),
   };
   const source = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;

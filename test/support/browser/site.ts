@@ -9,22 +9,25 @@ import { type ContextOptions, connectBrowser, openContext } from './browser.ts';
 type Site = {
   readonly server: TestServer;
   readonly browser: Browser;
-  /** Problems found in the background; a test that ends with any of them fails. */
+  /** Problems that occur in pages. A test fails if there are any when it ends. */
   readonly problems: string[];
-  /** A page in a browser context of its own, which ends with the test. */
+  /** Opens a page in its own browser context, which is closed at the end of the test. */
   visit(options?: ContextOptions): Promise<Page>;
-  /** A page for all tests of the file, where a new one would take long to load. */
+  /** Opens a page for all tests of the file, for pages that take long to load. */
   sharedPage(options?: ContextOptions): Promise<Page>;
-  /** The profile page of a signed-in user, through a session that needed no password. */
+  /** Opens the profile page of a user, with a session that was created without a sign-in. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
-  /** Replaces the cookie of the page's context by one of the user. The next page that it loads is theirs. */
+  /**
+   * Replaces the session cookie of the page's context by one of this user. The page itself does not change until the next one is
+   * loaded.
+   */
   switchTo(actor: Actor, page: Page): Promise<void>;
   team(): Promise<Team>;
 };
 
 /**
- * One server and one Chromium for the tests of a file. `script`: a file that each page runs first. `host`: the name by which the
- * pages are opened; there are no passkeys at an IP address.
+ * Starts a server and connects to Chromium for the tests of a file. `script` is a file that each page runs first. `host` is the
+ * host in the URL of the pages; passkeys need a name there, not an IP address.
  */
 export async function useSite({ script, host }: { script?: string; host?: string } = {}): Promise<Site> {
   const server = await useServer();
@@ -70,7 +73,7 @@ export async function useSite({ script, host }: { script?: string; host?: string
   };
 }
 
-/** Fills in the sign-in page, wherever it leads afterwards. */
+/** Fills in and submits the sign-in page, whatever page follows. */
 export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
@@ -78,12 +81,13 @@ export async function signIn(page: Page, { email, password = PASSWORD }: { email
 }
 
 /**
- * Reloads or navigates the history, and returns the text. Going back to a form's response ends in Chromium's own page.
+ * Reloads the page or navigates the history, and returns the text. Going back to the response to a form leads to an error page of
+ * Chromium, which is not a failure.
  */
 export async function step(page: Page, act: () => Promise<unknown>): Promise<string> {
   await act().catch((error: unknown) => {
     if (!String(error).includes('ERR_CACHE_MISS')) throw error;
   });
-  // There is no document to read between two pages.
+  // Between two pages, there is no document to read.
   return until('a page to read', () => page.content().catch(() => null));
 }

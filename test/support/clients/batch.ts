@@ -1,4 +1,4 @@
-// Batches of parent programs, and what they lead to.
+// Sends batches of parent programs, and reads their results.
 import type { Client } from './client.ts';
 
 export const LIST = '/api/parent_programs';
@@ -20,7 +20,7 @@ export function sendBatch(client: Client, changes: readonly Change[], others: ob
   return client.post(BATCH, { changes, ...others }, { headers: { 'Idempotency-Key': key } });
 }
 
-/** The results of a batch. Fails unless the batch was processed. */
+/** Sends a batch and returns the results of its changes. Fails unless the batch was processed. */
 export async function sendForResults(
   client: Client,
   changes: readonly Change[],
@@ -43,7 +43,7 @@ export async function listEvents(client: Client): Promise<BatchEvent[]> {
 
 type Seed = { readonly id: string; readonly etag: string };
 
-/** Four rows, whose names are their external_ids. */
+/** Creates four rows. Their names are also their `external_id`s. */
 export async function createSeeds(client: Client): Promise<readonly [Seed, Seed, Seed, Seed]> {
   const create = async (name: string): Promise<Seed> => {
     const { body, headers } = await client.post(LIST, { name, external_id: name, metadata: { [name]: '1' } });

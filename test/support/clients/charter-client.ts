@@ -4,7 +4,10 @@ import { type ClientOptions, readSettings } from '../../../src/client/settings.t
 
 export type TestClock = Clock & { readonly waitsMs: number[] };
 
-/** A simulated clock that only waiting advances. `chance` is the random number that it returns, from 0 to 1. */
+/**
+ * Creates a simulated clock. Time passes only while something waits. `chance` is what the clock returns as its random number,
+ * from 0 to 1.
+ */
 export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestClock {
   const waitsMs: number[] = [];
   return {
@@ -18,7 +21,7 @@ export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestC
   };
 }
 
-/** A client as `createClient` makes it, except for the clock. */
+/** Creates a client as `createClient` does, but with this clock. */
 export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
   return createTypedClient(readSettings(options), clock);
 }

@@ -9,7 +9,7 @@ import { type Ended, runFile } from '../processes/process.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 
-/** Compiler options stricter than those of most users. */
+/** Compiler options that are stricter than those of most users. */
 const COMPILER_OPTIONS = {
   target: 'es2022',
   lib: ['es2022'],
@@ -27,25 +27,25 @@ const COMPILER_OPTIONS = {
 
 type PackedClient = {
   readonly tarball: Buffer;
-  /** The contents of the tarball, as installed in `node_modules`. */
+  /** The contents of the tarball, as they are in `node_modules` after an installation. */
   readonly contents: Package;
   /** The files by path, such as "package.json". */
   readonly files: ReadonlyMap<string, string>;
 };
 
-/** The client as `npm run client` packs it, packed once for all test files of a run. */
+/** Returns the client as `npm run client` packs it. The client is packed once for all test files of a run. */
 export async function getPackedClient(): Promise<PackedClient> {
   const shared = join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'charter-client.tgz');
   const known = await readFile(shared).catch(() => null);
   if (known !== null) return contentsOf(known);
   const packed = await packClient();
-  // Replaced atomically, because another worker may read it or do the same.
+  // Replaces the file atomically, because another worker may read or replace it at the same time.
   await writeFile(`${shared}.${process.pid}`, packed.tarball);
   await rename(`${shared}.${process.pid}`, shared);
   return packed;
 }
 
-/** The client as `npm run client` packs it, packed anew. */
+/** Packs the client again, as `npm run client` does. */
 export async function packClient(): Promise<PackedClient> {
   await using folder = await openFolder();
   await buildPackage(join(folder.path, 'client'));
@@ -64,7 +64,9 @@ type Scratch = {
   remove(): Promise<void>;
 };
 
-/** A folder with the client installed: the tarball's files, and its dependencies from our own. */
+/**
+ * Creates a folder with the client installed: the files of the tarball, and links to our own installation of its dependencies.
+ */
 export async function installClient({ files }: PackedClient): Promise<Scratch> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-integrator-'));
   const modules = join(folder, 'node_modules');
@@ -78,8 +80,8 @@ export async function installClient({ files }: PackedClient): Promise<Scratch> {
 }
 
 /**
- * Compiles these files of the folder together with the package's declarations. `skipLibCheck`: only the files; the declarations,
- * and those of Node, which take longest, are checked where it is false.
+ * Compiles these files of the folder against the package's declarations. With `skipLibCheck`, the declarations themselves are not
+ * checked; those of Node take longest. Other calls check them.
  */
 export async function typeCheck(
   { folder }: Scratch,

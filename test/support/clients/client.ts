@@ -7,20 +7,20 @@ export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The parsed body; undefined without one. */
+  /** The parsed body; `undefined` if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and the contract has checked the shape.
   readonly body: any;
 };
 
 export type Sending = {
   key?: string | undefined;
-  /** An array sends a header several times; undefined omits a default header. */
+  /** The headers. An array sends a header several times; `undefined` omits a default header. */
   headers?: Record<string, string | string[] | undefined>;
-  /** A string or bytes are sent as they are, anything else as JSON. */
+  /** The body. A string or bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
 };
 
-/** Sends exactly what it is given, over node:http, and validates the response against the contract. */
+/** Sends exactly the given request with node:http, and validates the response against the contract. */
 export class Client {
   readonly baseUrl: string;
   readonly key: string | undefined;
@@ -91,7 +91,7 @@ function single(headers: IncomingHttpHeaders): Record<string, string | undefined
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
 }
 
-/** Sends the text unchanged over a bare socket, and reads until the server closes. */
+/** Sends the text unchanged over a socket, and returns what arrives until the server closes the connection. */
 export function exchangeRaw(
   baseUrl: string,
   text: string | Buffer,
@@ -104,7 +104,7 @@ export function exchangeRaw(
       socket.write(text);
       if (endAfterSending) socket.end();
     });
-    // Decodes characters that are split between two chunks.
+    // Decodes characters correctly that are split between two chunks.
     socket.setEncoding('utf8').on('data', (chunk) => {
       received += chunk;
     });
@@ -113,12 +113,12 @@ export function exchangeRaw(
   });
 }
 
-/** A request in HTTP/1.1 text; the connection closes after the response. */
+/** Returns a request as HTTP/1.1 text. The server closes the connection after the response. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: charter.test', 'Connection: close', ...headers, '', body].join('\r\n');
 }
 
-/** The last response received; an interim 100 may come before it. */
+/** Parses the last response in the text. An interim response with status 100 may come before it. */
 export function parseRaw(received: string): CheckedResponse & { message: unknown } {
   const final = received.replace(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/, '');
   const end = final.indexOf('\r\n\r\n');

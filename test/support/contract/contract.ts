@@ -1,4 +1,4 @@
-// Validates every response of every test against the published document.
+// Validates every response of every test against the published contract.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,38 +14,41 @@ const check = createConformityCheck(document);
 export const operations: readonly Operation[] = operationsOf(document);
 export const webhooks: readonly Webhook[] = webhooksOf(document);
 
-/** The message that an example of a 422 has for a field. */
+/** Returns the message for a field in an example of a 422. */
 export function messageIn(example: string, field: string): string {
   return Object(document['components']).examples[example].value.errors[field][0];
 }
 
-/** Throws unless the contract documents this response to this request; records it otherwise. */
+/** Throws unless the contract allows this response to this request. Otherwise records the response's status. */
 export function requireConformity(asked: CheckedRequest, response: CheckedResponse): void {
   requireLimits(response);
   requireUnlimitedConformity(asked, response);
 }
 
-/** Checks a response of a server without rate limits. */
+/** Does the same for a server without rate limits. */
 export function requireUnlimitedConformity(asked: CheckedRequest, response: CheckedResponse): void {
   for (const operation of checkShown(asked, response)) note(operation, response.status);
 }
 
-/** Headers that only the mock sends: for pages of other origins (CORS), and about Prefer. */
+/** Headers that only the mock sends: those for pages of other origins (CORS), and those about Prefer. */
 export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
 
-/** Validates a response of another server, which does not count towards the coverage of the contract. */
+/** Validates a response of the mock. Its status is not recorded, because only those of the server count as covered. */
 export function requireMockConformity(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
   const ofTheApi = Object.entries(headers).filter(([name]) => !ADDED_BY_THE_MOCK.test(name));
   requireLimits({ ...response, headers });
   checkShown(asked, { ...response, headers: Object.fromEntries(ofTheApi) });
 }
 
-/** Statuses that only an accepted key can get. */
+/** Statuses that only requests with an accepted key can get. */
 const AFTER_THE_KEY = [200, 201, 204, 304, 403, 406, 409, 412, 413, 415, 422];
 
-/** Both headers are optional in the contract, because an operator can turn the limits off. */
+/**
+ * Throws if a response to an accepted key has no headers of the rate limits. The contract makes these headers optional, because
+ * an operator can turn the limits off.
+ */
 function requireLimits({ status, headers, text }: CheckedResponse): void {
-  // The key is not accepted, and does not count.
+  // The server does not accept the key from this address, so it sends no headers of the limits.
   if (status === 403 && text.includes('may not be used from')) return;
   for (const name of ['ratelimit-policy', 'ratelimit']) {
     if (AFTER_THE_KEY.includes(status) && headers[name] === undefined) throw new Error(`${name} is missing.`);
@@ -63,7 +66,7 @@ function checkShown(asked: CheckedRequest, response: CheckedResponse): readonly 
 
 const noted = new Set<string>();
 
-/** The lines of all worker processes are merged at the end of the run. */
+/** Records the status once in a file that all worker processes append to. The end of the run reads the file. */
 function note(operation: Operation, status: number): void {
   const line = `${operation.operationId} ${status}\n`;
   if (noted.has(line)) return;

@@ -1,5 +1,5 @@
-// Builds a valid request for any operation from the contract's own examples, so that tests of all operations cover a
-// new one without a change.
+// Makes a valid request for any operation from the contract's own examples, so that tests of all operations also cover a new
+// operation.
 import { firstExample, successesOf } from '../../../src/contract/document.ts';
 import type { Client, Reply, Sending } from '../clients/client.ts';
 import { createTestOrganization, type TestOrganization, type TestServer } from '../servers/server.ts';
@@ -10,7 +10,9 @@ export { successOf } from '../../../src/contract/document.ts';
 
 export type ValidRequest = { method: string; url: string; body: unknown; headers: Record<string, string> };
 
-/** The path with `id` as its parameter, the ids of `references`, and the contract's examples for every other required value. */
+/**
+ * Returns a request with `id` in the path, `references` in the body, and the contract's examples for all other required values.
+ */
 export function requestFor(
   operation: Operation,
   { id, references = {} }: { id: string; references?: References },
@@ -31,17 +33,17 @@ export function requestFor(
   };
 }
 
-/** The largest body that the operation reads. */
+/** Returns the maximum size of a body that the operation reads. */
 export function maxBodyBytesOf({ requestBody }: Operation): number {
   return requestBody?.['x-max-bytes'] ?? 100 * 1024;
 }
 
-/** The status of a valid request for something that does not exist. */
+/** Returns the status of a valid request that names a row that does not exist. */
 export function statusOfUnknown(operation: Operation): number {
   return operation.responses[404] === undefined ? Math.max(...successesOf(operation)) : 404;
 }
 
-/** Sends the request with some parts replaced. */
+/** Sends the request with these changes. */
 export function sendTo(
   client: Client,
   request: ValidRequest,
@@ -62,7 +64,7 @@ export type Prepared = {
   readonly references: References;
 };
 
-/** A valid request, and an organization that may send it. */
+/** Creates an organization and a valid request that it may send. */
 export async function prepare(
   server: TestServer,
   operation: Operation,
@@ -71,26 +73,26 @@ export async function prepare(
   return prepareFor(await createTestOrganization(server, options), operation);
 }
 
-/** A valid request of the organization. */
+/** Creates the rows that a valid request needs, and returns the request. */
 export async function prepareFor(ours: TestOrganization, operation: Operation): Promise<Prepared> {
   const { client } = ours;
   const [id, references] = [await createItem(client, operation), await createReferences(client, operation)];
   return { ours, client, request: requestFor(operation, { id, references }), references };
 }
 
-/** The id of a new parent program. */
+/** Creates a parent program and returns its id. */
 export async function createProgram({ client }: TestOrganization, name = 'Nordic Scholars'): Promise<string> {
   return createRow(client, programs, { name });
 }
 
 const programs = resourceOf({ path: '/api/parent_programs' });
 
-/** The same request with one more parameter. */
+/** Returns the URL with one more parameter. */
 export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
 
-/** The permissions of which the contract requires one; empty if it requires none. */
+/** Returns the permissions of which the contract requires one; empty if it requires none. */
 export function permissionsOf({ security }: Operation): readonly string[] {
   return security.flatMap((alternative) => Object.values(alternative)).flat();
 }

@@ -8,25 +8,25 @@ const document = JSON.parse(readFileSync(join(ROOT, 'generated/openapi.json'), '
 
 export type Block = {
   readonly guide: string;
-  /** The line of the guide where the block starts, from 1. */
+  /** The line where the block starts in the guide, from 1. */
   readonly line: number;
   readonly language: string;
-  /** The text after the language of a code fence, such as "status=200". */
+  /** What follows the language of a code fence, such as "status=200". */
   readonly options: ReadonlyMap<string, string>;
   readonly code: string;
 };
 
-/** Without the READMEs of the packages, whose examples the tests of the packages run. */
+/** The guides, without the READMEs of the packages, because the tests of the packages run their examples. */
 export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 'guides.yaml'), 'utf8'))
   .filter(({ name, file }) => file === `openapi/guides/${name}`)
   .map(({ name }) => name);
 
-/** The Markdown of a guide, with the examples that it names. */
+/** Returns the Markdown of a guide, with the examples of the contract filled in. */
 export function readGuide(name: string): string {
   return fillExamples(readFileSync(join(FOLDER, name), 'utf8'), document);
 }
 
-/** Every code block of a guide, in order. */
+/** Returns every code block of a guide, in order. */
 export function blocksOf(guide: string): Block[] {
   const text = readGuide(guide);
   return [...text.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)].map(
@@ -45,7 +45,7 @@ export function blocksOf(guide: string): Block[] {
   );
 }
 
-/** The bold labels in the numbered list below a heading, in the order in which a reader clicks them. */
+/** Returns the bold labels in the numbered list below a heading, in the order in which a reader clicks them. */
 export function stepsOf(guide: string, heading: string): string[] {
   const [, after = ''] = readGuide(guide).split(`\n## ${heading}\n`);
   const section = after.split(/\n#+ /, 1)[0] ?? '';

@@ -1,4 +1,4 @@
-// Every kind of request that an operation must refuse, and valid ones, derived from the document.
+// Derives from the contract every kind of request that an operation must refuse, and valid requests.
 import { gzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/document.ts';
 import { formatKey } from '../../../src/domain/keys/api-key.ts';
@@ -8,7 +8,7 @@ import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './ever
 import { type References, referredResourceOf, withReferences } from './resources.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
-/** What a request changes in a valid one; both sides get the same request. */
+/** The changes to a valid request. Both sides get the same changed request. */
 export type Case = { readonly what: string } & Partial<Omit<ValidRequest, 'headers'>> & Sending;
 
 export function badRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
@@ -21,7 +21,7 @@ export function badRequests(operation: Operation, request: ValidRequest, key: st
   ];
 }
 
-/** Valid requests, in each form that a client may send. */
+/** Returns valid requests in every form that a client may send. */
 export function goodRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
   const examples = (operation.parameters ?? []).filter(({ in: where, name }) => where === 'query' && name !== 'cursor');
   const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([type, { examples: values }]) =>
@@ -52,13 +52,13 @@ export function goodRequests(operation: Operation, request: ValidRequest, key: s
   ];
 }
 
-/** The existing ids in a valid body. */
+/** Returns the ids of existing rows in a valid body. */
 function referencesIn(body: unknown): References {
   const texts = Object.entries(Object(body)).map(([name, value]) => [name, String(value)] as const);
   return Object.fromEntries(texts.filter(([name]) => referredResourceOf(name) !== undefined));
 }
 
-/** Values that look like a key and are none. */
+/** Returns requests whose key is not a valid key but looks like one. */
 export function badKeys(key: string): Case[] {
   const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   const values = {
@@ -124,7 +124,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
         url: requestFor(operation, { id }).url,
       }));
     return wrong.flatMap(({ what, value }) =>
-      // Leading and trailing blanks are not part of a header value, and other characters cannot be sent.
+      // Spaces at the start or the end are not part of a header's value, and other characters cannot be sent.
       /^[\x21-\x7e]*( +[\x21-\x7e]+)*$/.test(String(value))
         ? [{ what: `${name}: ${what}`, headers: { [name]: String(value) } }]
         : [],
@@ -133,7 +133,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
 }
 
 const WRONG_IDS = ['not-a-uuid', '%00', '%ff', '..%2f', '%', '__proto__', 'x'.repeat(36)];
-/** Any other text can be a client's own id. */
+/** Values that cannot be a client's own id. All other texts can. */
 const WRONG_OWN_IDS = ['%00', '%ff', '%', 'x'.repeat(256)];
 
 function isEncodable(value: unknown): value is string {

@@ -2,27 +2,30 @@ import type { Json, Operation } from '../../../src/contract/document.ts';
 import type { Reply } from '../clients/client.ts';
 import { ADDED_BY_THE_MOCK } from './contract.ts';
 
-/** Headers of the connection. */
+/** Headers that are not compared because they belong to the connection. */
 const NOT_COMPARED = /^(date|connection|keep-alive|transfer-encoding)$/;
-/** Headers whose value the contract or the kind of refusal fixes. */
+/** Headers whose value depends only on the contract or on the kind of refusal. */
 const FIXED = ['content-type', 'cache-control', 'www-authenticate', 'allow', 'retry-after'];
 
 type Sides = { readonly server: Reply; readonly mock: Reply };
 
-/** What both sides must have in common, whatever their data. */
+/** Returns the parts of a response that must be the same on both sides, whatever data they have. */
 export function likeness(operation: Operation, { status, headers, body }: Reply): unknown {
   const schema = operation.responses[status]?.content?.['application/json']?.schema ?? {};
   return { status, headers: namesOf(headers), body: shapeOf(body, schema) };
 }
 
-/** What both sides must have in common if they have the same data: `likeness`, fixed headers, and the text of a refusal. */
+/**
+ * Returns the parts of a response that must be the same on both sides if they have the same data: those of `likeness`, the values
+ * of fixed headers, and the text of a refusal.
+ */
 export function exactLikeness(operation: Operation, reply: Reply): unknown {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
   const words = reply.status >= 400 ? { text: reply.text } : {};
   return { ...Object(likeness(operation, reply)), fixed, ...words };
 }
 
-/** A line that names the operation, the case and both sides; null: the sides agree. */
+/** Returns a line with the operation, the case and both responses if these differ; `null` if they agree. */
 export function differenceOf(
   operation: Operation,
   what: string,
@@ -41,7 +44,10 @@ function namesOf(headers: Reply['headers']): string[] {
     .sort();
 }
 
-/** Keys and types of the schema: entries of a map are data, and a nullable value may be null. */
+/**
+ * Returns the keys and types of a value. The keys of a map are data, so they are left out; a value that may be `null` has its
+ * types from the schema.
+ */
 function shapeOf(value: unknown, schema: Json): unknown {
   const types = [schema['type']].flat();
   if (types.length > 1) return types;

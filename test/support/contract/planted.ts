@@ -4,14 +4,14 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 
 export type Case = {
   readonly title: string;
-  /** The changes of the contract that the old document has already. */
+  /** Changes to the contract that are already in the old document. */
   readonly given?: readonly Planted[];
   readonly plants: readonly Planted[];
   /** Every change that must be found: "verdict: place: words". */
   readonly found: readonly string[];
 };
 
-/** Replaces the value at the path. Spaces separate the steps of a path; undefined removes the value. */
+/** The replacement of a value. Spaces separate the steps of its path; `undefined` removes the value. */
 export type Planted = { readonly path: string; readonly change: (old: unknown) => unknown };
 
 export function within(path: string, change: (old: unknown) => unknown): Planted {
@@ -30,7 +30,7 @@ export function append(path: string, ...values: readonly unknown[]): Planted {
   return { path, change: (old) => [...(Array.isArray(old) ? old : []), ...values] };
 }
 
-/** Removes the items equal to the value from the list at the path. */
+/** Returns a change that removes the items equal to the value from a list. */
 export function drop(path: string, value: unknown): Planted {
   const text = JSON.stringify(value);
   return { path, change: (old) => (Array.isArray(old) ? old.filter((one) => JSON.stringify(one) !== text) : old) };
@@ -41,7 +41,7 @@ export function rename(path: string, name: string, newName: string): Planted {
   return { path, change: (old) => (isObject(old) ? Object.fromEntries(entriesOf(old)) : old) };
 }
 
-/** Replaces every value of the document that is equal to the first by the second. */
+/** Returns a change that replaces every value in the document that is equal to `value`. */
 export function replaceEach(value: unknown, other: unknown): Planted {
   const text = JSON.stringify(value);
   return { path: '', change: (old) => JSON.parse(JSON.stringify(old).replaceAll(text, JSON.stringify(other))) };

@@ -1,13 +1,13 @@
-// The resources of the contract: how a row of each is created is derived from the document, so that the tests of all operations
-// cover a new resource without a change.
+// The resources of the contract. How to create a row of each is derived from the contract, so that the tests of all operations
+// also cover a new resource.
 import { firstExample, isObject, type Schema } from '../../../src/contract/document.ts';
 import type { Client } from '../clients/client.ts';
 import { type Operation, operations } from './contract.ts';
 
 export type Resource = {
-  /** The path of its list, on which rows are created. */
+  /** The path of the resource's list, where rows are also created. */
   readonly path: string;
-  /** The name of the path and of the table. */
+  /** The name of the table, which is also the last part of the path. */
   readonly table: string;
   readonly creation: Operation;
 };
@@ -16,7 +16,7 @@ export const resources: readonly Resource[] = operations
   .filter(({ method, responses }) => method === 'post' && responses[201] !== undefined)
   .map((creation) => ({ path: creation.path, table: creation.path.split('/').at(-1) ?? '', creation }));
 
-/** The paths of all lists. Rows of a list without a creation are written by changes of the first resource, such as events. */
+/** The paths of all lists. If a list has no creation, such as that of events, changes of the first resource write its rows. */
 export const lists: readonly string[] = operations
   .filter(({ method, responses }) => {
     const { data, page } = responses[200]?.content?.['application/json']?.schema.properties ?? {};
@@ -26,14 +26,14 @@ export const lists: readonly string[] = operations
 
 const byTable = new Map(resources.map((resource) => [resource.table, resource]));
 
-/** The resource of the operation's path; the first one if the path has none. */
+/** Returns the resource that the operation's path belongs to; the first resource if there is none. */
 export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
   const own = resources.find((resource) => isUnder(path, resource.path)) ?? resources[0];
   if (own === undefined) throw new Error('The contract creates nothing.');
   return own;
 }
 
-/** The list of the operation's path; that of the first resource if the path has none. */
+/** Returns the path of the list that the operation's path belongs to; that of the first resource if there is none. */
 export function listOf(operation: Pick<Operation, 'path'>): string {
   return lists.find((path) => isUnder(operation.path, path)) ?? resourceOf(operation).path;
 }
@@ -42,20 +42,23 @@ function isUnder(path: string, list: string): boolean {
   return path === list || path.startsWith(`${list}/`);
 }
 
-/** The table behind the list of the operation's path. */
+/** Returns the name of the table with the rows of this list. */
 export function tableOf(operation: Pick<Operation, 'path'>): string {
   return listOf(operation).split('/').at(-1) ?? '';
 }
 
-/** A field or a parameter "parent_program_id" refers to a row of "parent_programs"; `undefined` if it refers to none. */
+/**
+ * Returns the resource that a field or parameter refers to, such as "parent_programs" for "parent_program_id"; `undefined` if
+ * there is none.
+ */
 export function referredResourceOf(name: string): Resource | undefined {
   return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;
 }
 
-/** The fields of the operation's body that refer to rows, and the resources of these rows. */
+/** Returns the fields of the operation's body that refer to rows, with the resources of these rows. */
 export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [string, Resource][] {
   const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
-  // The changes of a batch have the bodies of other operations.
+  // The changes in a batch contain bodies of other operations.
   const changes: readonly Schema[] = [Object(Object(properties['changes']).items).oneOf ?? []].flat();
   const bodies = changes.map((change) => Object(Object(change.properties)['body']).properties ?? {});
   const names = [properties, ...bodies].flatMap((each) => Object.keys(each));
@@ -65,7 +68,7 @@ export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [
   });
 }
 
-/** The field whose description says "unique in your organization". Throws if there is none. */
+/** Returns the field whose description contains "unique in your organization". Throws if there is none. */
 export function uniqueFieldOf({ path, creation }: Resource): string {
   const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};
   const [name] =
@@ -74,17 +77,20 @@ export function uniqueFieldOf({ path, creation }: Resource): string {
   return name;
 }
 
-/** Ids of existing rows, by the name of the field that refers to them. */
+/** Ids of existing rows, by the name of the field that refers to the row. */
 export type References = Readonly<Record<string, string>>;
 
-/** Creates a row for each reference in the body of the operation. */
+/** Creates a row for each reference in the operation's body. */
 export async function createReferences(client: Client, operation: Operation): Promise<References> {
   const created: [string, string][] = [];
   for (const [name, resource] of referencesOf(operation)) created.push([name, await createRow(client, resource)]);
   return Object.fromEntries(created);
 }
 
-/** The id of a new row, from the first example of the contract. Fields that the resource does not have are left out. */
+/**
+ * Creates a row from the first example of the contract, and returns its id. Leaves out changes of fields that the resource does
+ * not have.
+ */
 export async function createRow(client: Client, { path, creation }: Resource, changes: object = {}): Promise<string> {
   const { schema = {}, examples = {} } = creation.requestBody?.content['application/json'] ?? {};
   const body = withReferences(firstExample(examples), await createReferences(client, creation));
@@ -94,7 +100,9 @@ export async function createRow(client: Client, { path, creation }: Resource, ch
   return created.id;
 }
 
-/** A new item of the operation's list, by what the operation's path has: the id of the item, or the client's own id. */
+/**
+ * Creates a row in the operation's list, and returns the value that the operation's path needs: the id, or the client's own id.
+ */
 export async function createItem(client: Client, operation: Pick<Operation, 'path'>): Promise<string> {
   const [, ownId] = /\/by_(\w+)\/\{\1\}$/.exec(operation.path) ?? [];
   const value = crypto.randomUUID();
@@ -108,7 +116,7 @@ export async function createItem(client: Client, operation: Pick<Operation, 'pat
   return added.id;
 }
 
-/** The body with existing ids in place of the example's, in the changes of a batch, too. */
+/** Returns the body with the ids of existing rows in place of those in the example, also within the changes of a batch. */
 export function withReferences(body: unknown, references: References): unknown {
   if (Array.isArray(body)) return body.map((item) => withReferences(item, references));
   if (!isObject(body)) return body;
@@ -119,7 +127,7 @@ export function withReferences(body: unknown, references: References): unknown {
   return Object.fromEntries(members);
 }
 
-/** Everything that the API returns for the organization of the client, as text. */
+/** Returns everything that the API lists for the client's organization, as text. */
 export async function snapshotOf(client: Client): Promise<string> {
   const pages = await Promise.all(lists.map((path) => client.get(`${path}?limit=100`)));
   return JSON.stringify(pages.map(({ body }) => body));

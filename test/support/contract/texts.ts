@@ -1,16 +1,16 @@
-// The texts for readers: what they say must be true wherever it stands, so tests search all of them.
+// The texts for readers. Tests search all of them, because a statement must be true wherever it occurs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 
-/** The text of a file, such as "openapi/guides/errors.md". */
+/** Returns the text of a file, such as "openapi/guides/errors.md". */
 export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const filesIn = (folder: string) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file));
 
-/** The TypeScript files of a folder and of the folders in it. */
+/** Returns the TypeScript files of a folder and of its subfolders. */
 export const sourcesIn = (folder: string) =>
   filesIn(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
 
@@ -20,13 +20,13 @@ export const markdownFiles: readonly string[] = [
   ...[...filesIn('openapi'), ...filesIn('src')].filter((file) => file.endsWith('.md')),
 ];
 
-/** Markdown and the contract, without what tells of the past or is an example of a mistake. */
+/** The Markdown files and the contract, without texts about earlier versions and examples of mistakes. */
 const readersFiles = [
   ...markdownFiles.filter((file) => !/CHANGELOG\.md$|^openapi\/(?:lint|released)\//.test(file)),
   ...filesIn('openapi').filter((file) => /^openapi\/(?:openapi|(?:paths|components|webhooks)\/.*)\.yaml$/.test(file)),
 ];
 
-/** The texts for readers by file, with each paragraph on one line. */
+/** The texts for readers by file. Each paragraph is on one line. */
 export const texts: ReadonlyMap<string, string> = new Map(
   readersFiles.map((file) => [file, read(file).replace(/\s*\n\s*/g, ' ')]),
 );

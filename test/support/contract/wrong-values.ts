@@ -1,11 +1,11 @@
-// Values that a schema does not allow, derived from the schema, so that tests cover a new parameter or field.
+// Derives values that a schema does not allow from the schema, so that tests also cover a new parameter or field.
 import type { Json } from '../../../src/contract/document.ts';
 
 type WrongValue = { readonly what: string; readonly value: unknown };
 
 const ODD_TEXTS = ['\u0000', ' ', '"', 'a b', 'é', '?', 'yesterday', '\ud800'];
 
-/** Invalid values as text, for a parameter. */
+/** Returns invalid values of a parameter, as text. */
 export function wrongTexts(schema: Json): WrongValue[] {
   const types = typesOf(schema);
   if (types.includes('integer')) return wrongIntegers(schema).map((value) => ({ what: `"${value}"`, value }));
@@ -14,7 +14,7 @@ export function wrongTexts(schema: Json): WrongValue[] {
   return ofText(schema);
 }
 
-/** Invalid values as JSON, for a field of a body. */
+/** Returns invalid values of a body's field, as JSON. */
 export function wrongJson(schema: Json): WrongValue[] {
   const types = typesOf(schema);
   const ofOtherTypes = [1, true, 'x', [], {}, null].filter((value) => !types.includes(typeOf(value)));

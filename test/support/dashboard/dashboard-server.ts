@@ -21,15 +21,15 @@ export type TestDashboard = {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly url: string;
-  /** Every line that was logged. */
+  /** All lines of the log. */
   readonly logged: string[];
-  /** Every path that the dashboard serves, in the router's notation: "/people/users/:userId". */
+  /** All paths that the dashboard serves, in the router's notation: "/people/users/:userId". */
   readonly paths: readonly string[];
   readonly isSecure: boolean;
   readonly outbox: Outbox;
   passMinutes(minutes: number): void;
   now(): Date;
-  /** The API's response to the key. */
+  /** Returns the status of the API's response to the key. */
   statusOf(key: string): Promise<number>;
   /** Writes the recorded uses of keys, as the server does every minute. */
   writeUses(): Promise<void>;
@@ -47,14 +47,14 @@ type Options = {
   nameServers?: readonly string[];
 } & Partial<Pick<AppConfig, 'cell' | 'cells' | 'commonUrl' | 'cellDomainsFile'>>;
 
-/** A dashboard for the tests of a file, closed after them. */
+/** Starts a dashboard for the tests of a file. It is closed after them. */
 export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
   const dashboard = await startDashboard(options);
   afterAll(() => dashboard.close());
   return dashboard;
 }
 
-/** The dashboard and the API, over a database of their own. The caller closes it. */
+/** Starts the dashboard and the API, with a new database unless `databaseUrl` is given. The caller closes it. */
 export async function startDashboard({
   environment = 'live',
   databaseUrl,
@@ -126,7 +126,7 @@ export async function startDashboard({
   };
 }
 
-/** A browser with a signed-in user; it sends `headers` with each request. */
+/** Returns a browser in which the user is signed in. It sends `headers` with each request. */
 export async function browserOf(
   dashboard: TestDashboard,
   actor: Actor,
@@ -138,7 +138,7 @@ export async function browserOf(
   return browser;
 }
 
-/** The people of a new organization, and a browser in which the one with this role is signed in. */
+/** Creates an organization with its people, and a browser in which the one with this role is signed in. */
 export async function createSignedIn(
   dashboard: TestDashboard,
   role: Exclude<keyof People, 'scope'>,
@@ -150,25 +150,28 @@ export async function createSignedIn(
 
 let visitors = 0;
 
-/** A browser with an address of its own, so that its failures do not slow those of other tests. */
+/** Returns a browser with its own IP address, so that its failed sign-ins do not slow down other tests. */
 export function newBrowser({ url }: Pick<TestDashboard, 'url'>): Browser {
   visitors += 1;
   return new Browser(url, { localAddress: `127.${20 + (visitors >> 16)}.${(visitors >> 8) & 255}.${visitors & 255}` });
 }
 
-/** A browser with an address of its own, signed in as the user. */
+/** Returns a browser with its own IP address, in which the user is signed in. */
 export async function visit(dashboard: TestDashboard, actor: Actor): Promise<Browser> {
   const browser = newBrowser(dashboard);
   for (const [name, value] of (await browserOf(dashboard, actor)).cookies) browser.cookies.set(name, value);
   return browser;
 }
 
-/** A router path with the ids filled in. A missing id stays a word, which is no id, and a missing token is empty. */
+/**
+ * Fills the ids into a path of the router. Without an id, the name of the parameter stays, which is not a valid id; a missing
+ * token becomes empty.
+ */
 export function fill(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? (name === 'token' ? '' : name));
 }
 
-/** A fingerprint of every row that a user's action could change; equal fingerprints mean that nothing changed. */
+/** Returns a hash for each table that a user's action could change. Equal hashes mean that nothing has changed. */
 export async function rowsOf({ pool }: Database): Promise<unknown[]> {
   const tables = [
     'organizations',
@@ -187,14 +190,14 @@ export async function rowsOf({ pool }: Database): Promise<unknown[]> {
     'sso_identities',
     'sso_sign_ins',
   ];
-  // When and from where a session was last seen changes by the minute.
+  // Leaves out when and from where a session was last seen, because this can change at any minute.
   const row = `(to_jsonb(t) - '{last_seen_at,ip,user_agent}'::text[])::text`;
   const print = (table: string) =>
     `select '${table}' as name, md5(coalesce(string_agg(${row}, ',' order by ${row}), '')) as print from ${table} t`;
   return (await pool.query(tables.map(print).join(' union all '))).rows;
 }
 
-/** Read from the router itself, so that the tests also attack each new path. */
+/** Returns the paths of the router, read from the router itself, so that tests also attack new paths. */
 function pathsOf(router: unknown): string[] {
   const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : undefined;
   const layers: unknown[] = Array.isArray(stack) ? stack : [];

@@ -8,20 +8,23 @@ export type Page = {
   readonly text: string;
 };
 
-/** A list sends a field several times; undefined omits a field of the page. */
+/** The fields of a form. A list sends a field several times; `undefined` omits a field of the page. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 type Sending = {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 };
 
-/** Gets pages, keeps cookies, and reads and sends forms with their hidden fields; follows no redirect. */
+/**
+ * A browser without JavaScript: gets pages, keeps cookies, and reads and sends forms with their hidden fields. Does not follow
+ * redirects.
+ */
 export class Browser {
   readonly cookies = new Map<string, string>();
   readonly url: string;
   /** The headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The local address from which it connects, such as 127.0.0.2. */
+  /** The local address that the browser connects from, such as 127.0.0.2. */
   readonly localAddress: string;
 
   constructor(url: string, { headers = {}, localAddress = '127.0.0.1' }: BrowserOptions = {}) {
@@ -32,14 +35,14 @@ export class Browser {
 
   get = (path: string, headers: Sending['headers'] = {}) => this.send('GET', path, { headers });
 
-  /** Sends a form as our own page does. */
+  /** Sends a form as a page of the dashboard does. */
   post = (path: string, fields: Fields, headers: Sending['headers'] = {}) =>
     this.send('POST', path, {
       body: encode(fields),
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin', ...headers },
     });
 
-  /** The form of the page at `path` that posts to `action`. */
+  /** Returns the form that posts to `action` on the page at `path`. */
   async form(path: string, action: string = path): Promise<PageForm> {
     const page = await this.get(path);
     const form = formsOf(page.text).find((each) => each.action === action);
@@ -47,12 +50,12 @@ export class Browser {
     return form;
   }
 
-  /** Fills in the form of a page and sends it. */
+  /** Fills in and sends the form of a page. */
   async submit(path: string, change: Fields = {}, action: string = path): Promise<Page> {
     return this.post(action, fillForm(await this.form(path, action), change));
   }
 
-  /** The token that every form of a signed-in person must carry. */
+  /** Returns the token that every form of a signed-in person must contain. */
   async formToken(): Promise<string> {
     const { fields } = await this.form('/profile', '/sign-out');
     return new Map(fields).get('form_token') ?? '';
@@ -131,7 +134,7 @@ function exchange(
 
 const KEY = /charter_(?:live|test)_[0-9A-Za-z]{40,}/g;
 
-/** The keys that appear anywhere in a response, each once. */
+/** Returns the keys that occur anywhere in a response, each once. */
 export function keysIn({ text, headers, setCookies }: Page): string[] {
   return [...new Set(`${text}${JSON.stringify(headers)}${setCookies.join('')}`.match(KEY) ?? [])];
 }
@@ -141,7 +144,7 @@ export async function isIn(browser: Browser): Promise<boolean> {
   return (await browser.get('/profile')).status === 200;
 }
 
-/** The text of the page, without its markup. */
+/** Returns the text of the page without markup. */
 export function wordsOf({ text }: Pick<Page, 'text'>): string {
   // A <wbr> only marks where a word may break.
   return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');

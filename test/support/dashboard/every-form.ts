@@ -6,7 +6,10 @@ import { type Browser, type Fields, fillForm } from './dashboard.ts';
 import { fill } from './dashboard-server.ts';
 import { formsOf } from './forms.ts';
 
-/** One of everything that a path of the router can name, in the organization of these people. Returns a function that fills it in. */
+/**
+ * Creates everything that a path of the router can name, in the organization of these people. Returns a function that fills the
+ * ids into a path.
+ */
 export async function createOneOfEach(
   db: Database,
   { administrator, manager, member, scope }: Pick<People, 'administrator' | 'manager' | 'member' | 'scope'>,
@@ -24,7 +27,7 @@ export async function createOneOfEach(
   };
 }
 
-/** The forms on these pages as they are sent unchanged, by the path that each posts to. */
+/** Returns the forms of these pages as they would be sent unchanged, by the path that they post to. */
 export async function formsAt(browser: Browser, paths: readonly string[]): Promise<Map<string, Fields>> {
   const forms = new Map<string, Fields>();
   await inParallel(paths, async (path) => {

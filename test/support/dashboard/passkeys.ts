@@ -3,14 +3,14 @@ import { isoCBOR } from '@simplewebauthn/server/helpers';
 import { type Browser, fillForm, type Page } from './dashboard.ts';
 import { formsOf, type PageForm } from './forms.ts';
 
-/** The form of the page that the script for passkeys would send. */
+/** Returns the form of the page that the script for passkeys would send. */
 function passkeyFormIn(page: Page): PageForm {
   const form = formsOf(page.text).find(({ fields }) => fields.some(([name]) => name === 'credential'));
   if (form === undefined) throw new Error(`The response, with status ${page.status}, has no form for a passkey.`);
   return form;
 }
 
-/** The options that the script would pass to the browser. */
+/** Returns the options that the script would pass to the browser. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects.
 export async function optionsFrom(browser: Browser, page: Page): Promise<any> {
   const [, url = ''] = /data-options="([^"]*)"/.exec(page.text) ?? [];
@@ -32,7 +32,7 @@ export async function sendCredential(
 
 type Adding = { readonly name?: string; readonly counter?: number; readonly deviation?: Deviation };
 
-/** Adds a passkey to the account of a signed-in person, whose proof must be fresh. */
+/** Adds a passkey to the account of a signed-in person, whose last proof must be recent. */
 export async function addPasskeyTo(
   browser: Browser,
   origin: string,
@@ -46,14 +46,14 @@ export async function addPasskeyTo(
   return authenticator;
 }
 
-/** Answers the page that asks for a proof. */
+/** Sends the page that asks for a proof, with a passkey. */
 export async function provePasskey(browser: Browser, page: Page, authenticator: Authenticator | null): Promise<Page> {
   if (authenticator === null) throw new Error('There is no passkey.');
   const credential = authenticator.get(await optionsFrom(browser, page));
   return sendCredential(browser, page, { credential });
 }
 
-/** Signs in with the passkey, from the first request for the page on. */
+/** Signs in with the passkey, starting with the request for the sign-in page. */
 export async function signInWithPasskey(
   browser: Browser,
   authenticator: Authenticator,
@@ -64,7 +64,7 @@ export async function signInWithPasskey(
   return sendCredential(browser, page, { credential });
 }
 
-// An authenticator in software, which can also do what no authenticator does: the attacks of the tests.
+// A software authenticator, which can also do what no honest authenticator does, for the attacks in tests.
 
 type CreationOptions = { readonly challenge: string; readonly rp: { id: string }; readonly user: { id: string } };
 type RequestOptions = { readonly challenge: string; readonly rpId: string };
@@ -85,7 +85,7 @@ export type Deviation = {
   readonly id?: string;
   readonly format?: string;
   readonly statement?: Map<string, unknown>;
-  /** Changes a byte of the signature. */
+  /** Whether a byte of the signature is changed. */
   readonly isForged?: boolean;
 };
 
@@ -94,7 +94,7 @@ const sha256 = (data: string | Buffer) => createHash('sha256').update(data).dige
 export class Authenticator {
   readonly origin: string;
   readonly credentialId = randomBytes(32).toString('base64url');
-  /** Increases with each signature; 0 for a passkey that is synced. */
+  /** The signature counter, which increases with each signature; always 0 for a synced passkey. */
   counter: number;
   userHandle = '';
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -104,7 +104,7 @@ export class Authenticator {
     this.counter = counter;
   }
 
-  /** The text that the form for a new passkey sends. */
+  /** Returns what the form for a new passkey sends. */
   create({ challenge, rp, user }: CreationOptions, deviation: Deviation = {}): string {
     this.userHandle = user.id;
     const id = deviation.id ?? this.credentialId;
@@ -131,7 +131,7 @@ export class Authenticator {
     return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response });
   }
 
-  /** The text that a form for a passkey sends. */
+  /** Returns what a form for an existing passkey sends. */
   get({ challenge, rpId }: RequestOptions, deviation: Deviation = {}): string {
     if (this.counter > 0) this.counter += 1;
     const authData = this.#data(rpId, deviation, 0);
@@ -150,7 +150,7 @@ export class Authenticator {
     return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response });
   }
 
-  /** Authenticator data (WebAuthn level 3, section 6.1). */
+  /** Returns authenticator data (WebAuthn level 3, section 6.1). */
   #data(rpId: string, deviation: Deviation, more: number): Buffer {
     const { isPresent = true, isVerified = true, isBackupEligible = false, isBackedUp = false } = deviation;
     const flags =

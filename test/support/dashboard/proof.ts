@@ -15,7 +15,7 @@ export async function giveProof(
 
 const URL = '/profile/second-factor';
 
-/** Sets up a second factor. Returns the form that turns it on, with the code of an authenticator. */
+/** Starts to set up a second factor. Returns the form that turns it on, with the current code of an authenticator. */
 export async function confirmationOf(browser: Browser, now: Date): Promise<{ path: string; fields: Fields }> {
   const { text } = await browser.submit(URL);
   const [, uri = ''] = /href="(otpauth:[^"]*)"/.exec(text) ?? [];

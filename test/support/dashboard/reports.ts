@@ -4,7 +4,7 @@ import { Browser, type Page } from './dashboard.ts';
 
 type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly localAddress?: string };
 
-/** Sends a report as a program does: no cookie, no origin. A text is sent as it is, anything else as JSON. */
+/** Sends a report as a program does, without cookie and origin. A string is sent unchanged, anything else as JSON. */
 export async function reportAsProgram(
   url: string,
   body: unknown,
@@ -17,7 +17,7 @@ export async function reportAsProgram(
   return { ...page, json: page.headers['content-type'] === 'application/json' ? JSON.parse(page.text) : undefined };
 }
 
-/** Sends the form of the page as a browser without a session does. */
+/** Sends the form of the page, as a browser without a session does. */
 export function reportOnPage(
   url: string,
   text: string,
@@ -28,15 +28,15 @@ export function reportOnPage(
 }
 
 type Scanner = {
-  /** The public key, as SECRET_SCANNING_KEYS contains it. */
+  /** The public key, in the format of SECRET_SCANNING_KEYS. */
   readonly variable: string;
   readonly keys: ScannerKeys;
   readonly identifier: string;
-  /** The headers of a message with this body. */
+  /** Returns the headers of a message with this body. */
   sign(body: string): Record<string, string>;
 };
 
-/** Signs as GitHub's secret scanning does. */
+/** Creates a scanner that signs its messages as GitHub's secret scanning does. */
 export function createScanner(identifier = 'f9525bf080f75b3506ca1ead061add62'): Scanner {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const encoded = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
@@ -51,7 +51,7 @@ export function createScanner(identifier = 'f9525bf080f75b3506ca1ead061add62'): 
   };
 }
 
-/** The message of the scanner about these texts. */
+/** Returns the scanner's message about these texts. */
 export function messageAbout(tokens: readonly string[]): string {
   return JSON.stringify(
     tokens.map((token) => ({

@@ -18,7 +18,7 @@ export const MINUTE = 60_000;
 
 let address = 0;
 
-/** A request from an address that no other test uses. */
+/** Returns the source of a request, by default with an IP address that no other test uses. */
 export function newAuditSource(ip?: string): AuditSource {
   address += 1;
   return {
@@ -30,13 +30,16 @@ export function newAuditSource(ip?: string): AuditSource {
 
 let passwordHash: Promise<string> | undefined;
 
-/** A hash of PASSWORD with the lowest parameters. A verification takes them from the hash, and tests sign in hundreds of times. */
+/**
+ * Returns a hash of PASSWORD with the lowest cost parameters. A verification takes its parameters from the hash, and tests sign
+ * in hundreds of times.
+ */
 export function cheapPasswordHash(): Promise<string> {
   passwordHash ??= argon2.hash(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 });
   return passwordHash;
 }
 
-/** A user with the password PASSWORD; alone in an organization unless one is given. */
+/** Creates a user with the password PASSWORD, in a new organization unless `scope` is given. */
 export async function createAccount(
   db: Database,
   { role = 'member', scope }: { role?: Role; scope?: OrganizationScope } = {},
@@ -47,7 +50,7 @@ export async function createAccount(
   return { ...actor, auditSource: newAuditSource() };
 }
 
-/** The token of a session without an outstanding step. */
+/** Signs in, and returns the token of the session. Throws if the sign-in needs another step. */
 export async function signInAs(db: Database, { email }: Actor, { password = PASSWORD, now = new Date() } = {}) {
   const result = await signIn(db, { email, password, auditSource: newAuditSource(), now });
   if (result.kind !== 'signed-in') throw new Error(`The sign-in is ${result.kind}.`);
@@ -58,13 +61,13 @@ export async function isSignedIn(db: Database, token: string, now = new Date()):
   return (await getSessionState(db, token, newAuditSource(), now)).kind === 'signed-in';
 }
 
-/** The code that the authenticator shows at this instant. */
+/** Returns the code that the authenticator shows at this time. */
 export function codeAt(uri: string, at: Date): string {
   const { secret } = Object.fromEntries(new URL(uri).searchParams);
   return new TOTP({ secret: secret ?? '', digits: 6, period: 30 }).generate({ timestamp: at.getTime() });
 }
 
-/** The token of a session that is created without a sign-in and is not audited. */
+/** Opens a session without a sign-in and without an audit event, and returns the session's token. */
 export async function openSession(
   db: Database,
   { scope, userId, auditSource }: Actor,
@@ -73,7 +76,7 @@ export async function openSession(
   return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, auditSource }));
 }
 
-/** Moves the proof of every session of the user back, so that it is `minutes` old. */
+/** Moves the last proof in every session of the user into the past, by `minutes`. */
 export async function ageProofs(db: Database, { userId }: Pick<Actor, 'userId'>, minutes = 11): Promise<void> {
   await db.pool.query(
     'update sessions set proved_at = proved_at - make_interval(mins => $2) where user_id = $1 and is_complete',
@@ -81,7 +84,7 @@ export async function ageProofs(db: Database, { userId }: Pick<Actor, 'userId'>,
   );
 }
 
-/** Sets up a second factor with the code of one minute before `now`, so that the current codes are still unused. */
+/** Sets up a second factor, with the code of one minute before `now`, so that the current codes are still unused. */
 export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
   const before = new Date(now.getTime() - 60_000);
   const session = await openSession(db, actor, before);
@@ -91,7 +94,7 @@ export async function addSecondFactor(db: Database, actor: Actor, now: Date) {
   return { uri, recoveryCodes, token };
 }
 
-/** Links the user without a sign-in, at a provider that does not exist. */
+/** Links the user to a person at a provider that does not exist, without a sign-in. */
 export async function linkDirectly({ prisma, keyring }: Database, { scope, userId }: Actor): Promise<void> {
   const { organizationId } = scope;
   const issuer = 'https://login.example';
@@ -100,19 +103,19 @@ export async function linkDirectly({ prisma, keyring }: Database, { scope, userI
   await prisma.ssoIdentity.create({ data: { organizationId, userId, issuer, subject: userId } });
 }
 
-/** Gives the organization the domain, as if a TXT record had verified it. */
+/** Gives the organization a domain, as if a TXT record had verified it. */
 export async function giveDomain({ prisma }: Database, { organizationId }: OrganizationScope, domain: string) {
   const verified = { token: 't'.repeat(32), verifiedAt: new Date() };
   await prisma.ssoDomain.create({ data: { organizationId, domain, ...verified } });
 }
 
-/** Lets the organization require single sign-on, with the user as the break-glass administrator. */
+/** Makes the organization require single sign-on, with the user as the break-glass administrator. */
 export async function requireSso({ prisma }: Database, { scope, userId }: Actor): Promise<void> {
   const enforced = { enforcedAt: new Date(), breakGlassUserId: userId };
   await prisma.ssoConnection.update({ where: { organizationId: scope.organizationId }, data: enforced });
 }
 
-/** A passkey that no authenticator of the tests has. */
+/** Gives the user a passkey that no authenticator in the tests has. */
 export async function givePasskey(
   { prisma }: Database,
   { scope, userId }: Pick<Actor, 'scope' | 'userId'>,

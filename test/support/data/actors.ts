@@ -13,7 +13,7 @@ export const NOBODY = '00000000-0000-7000-8000-000000000000';
 export const READ: readonly Permission[] = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
 export const READ_WRITE: readonly Permission[] = PERMISSIONS;
 
-/** An organization without users. */
+/** Creates an organization without users. */
 export async function createScope(
   { prisma, pool, keyring }: Database,
   policy: Partial<KeyPolicy> & { readonly name?: string } = {},
@@ -21,7 +21,7 @@ export async function createScope(
   const scope = OrganizationScope.grant(newId());
   const { organizationId: id } = scope;
   const cursorKey = keyring.encrypt(randomBytes(32), placeOfCursorKey(id));
-  // The tests create hundreds of organizations, and Prisma takes ten times as long as this statement.
+  // Does not use Prisma, which takes ten times as long as this statement, because the tests create hundreds of organizations.
   await pool.query("insert into organizations (id, name, cursor_key) values ($1, 'Test', $2)", [id, cursorKey]);
   if (Object.keys(policy).length > 0) await prisma.organization.update({ where: { id }, data: policy });
   return scope;
@@ -34,14 +34,14 @@ type NewActor = {
   readonly passwordHash?: string;
 };
 
-/** A signed-in user. */
+/** Creates a user. */
 export async function createActor(db: Database, scope: OrganizationScope, role: Role, name?: string): Promise<Actor> {
   const [actor] = await createActors(db, scope, [{ role, name }]);
   if (actor === undefined) throw new Error('No user was created.');
   return actor;
 }
 
-/** Signed-in users, in this order. */
+/** Creates users, and returns them in this order. */
 export async function createActors(
   { pool }: Database,
   scope: OrganizationScope,
@@ -79,14 +79,14 @@ const SIGNED_IN = {
   keyNotices: [],
 };
 
-/** The audit events of the organization, oldest first. */
+/** Returns the audit events of the organization, oldest first. */
 export function listAuditEventsOf({ prisma }: Database, { scope: { organizationId } }: Pick<Actor, 'scope'>) {
   return prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { id: 'asc' } });
 }
 
 export type People = { scope: OrganizationScope } & Record<Role | 'other', Actor>;
 
-/** An organization with one user of each role, and a second administrator. */
+/** Creates an organization with one user of each role, and a second administrator. */
 export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}): Promise<People> {
   const scope = await createScope(db, policy);
   const actors = await createActors(
@@ -97,7 +97,7 @@ export async function createPeople(db: Database, policy: Partial<KeyPolicy> = {}
   return { scope, ...byRole(actors), other: await createActor(db, scope, 'administrator', 'The other') };
 }
 
-/** The first of each role. */
+/** Returns the first user of each role. */
 export function byRole(actors: readonly Actor[]): Record<Role, Actor> {
   const of = (role: Role) => {
     const found = actors.find((each) => each.role === role);
@@ -107,7 +107,7 @@ export function byRole(actors: readonly Actor[]): Record<Role, Actor> {
   return { administrator: of('administrator'), manager: of('manager'), member: of('member'), viewer: of('viewer') };
 }
 
-/** A key made by an operator, whatever the user's role allows. */
+/** Creates a key as an operator does, whatever the user's role allows. */
 export async function giveKey(
   db: Database,
   { scope, userId, role }: Actor,
@@ -140,7 +140,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
   'dead-link',
 ]);
 
-/** "done", or the refusal that was returned or thrown: "conflict: ...", "rate-limited". */
+/** Returns "done", or the refusal that `work` returned or threw, such as "conflict: ..." or "rate-limited". */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     (outcome) => {
@@ -157,7 +157,7 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
 
 export const codeOf = async (work: Promise<unknown>) => (await outcomeOf(work)).split(':')[0];
 
-/** Does the work for each item, eight at a time, because one request after the other mostly waits. */
+/** Calls `work` for each item, eight at a time, because each call mostly waits. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T, i: number) => Promise<unknown>,

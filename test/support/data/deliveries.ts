@@ -1,4 +1,4 @@
-// Webhook endpoints on this machine, and what delivers to them.
+// Webhook endpoints on this machine, and functions that deliver to them.
 import { createHmac, randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { type Deliveries, type DeliveryOptions, startDeliveries } from '../../../src/delivery/deliveries.ts';
@@ -50,7 +50,10 @@ export async function insertEndpoint(
   return { organizationId, endpointId: place.id, secret };
 }
 
-/** Receivers of webhooks, which are closed after each test, with the endpoints of the database. */
+/**
+ * Returns a function that creates receivers of webhooks. After each test, they are closed, and all endpoints in the database are
+ * deleted.
+ */
 export function useReceivers(db: Database) {
   const opened: ScriptedServer[] = [];
   afterEach(async () => {
@@ -58,7 +61,7 @@ export function useReceivers(db: Database) {
     await db.pool.query('delete from webhook_endpoints');
   });
   return {
-    /** An organization with an endpoint, and its receiver. */
+    /** Creates an organization with an endpoint, and the endpoint's receiver. */
     async create(...steps: [Step, ...Step[]]) {
       const receiver = await startScriptedServer();
       opened.push(receiver);
@@ -84,7 +87,7 @@ export async function writeEvents({ pool }: Database, organizationId: string, co
   return rows.map(({ id }) => id).toReversed();
 }
 
-/** Delivers as a server does. */
+/** Starts the delivery of webhooks, as in a server. */
 export function startTestDeliveries(db: Database, options: Partial<DeliveryOptions> = {}): Deliveries {
   return startDeliveries(db, {
     logger: SILENT,
@@ -97,7 +100,7 @@ export function startTestDeliveries(db: Database, options: Partial<DeliveryOptio
   });
 }
 
-/** Runs the work while webhooks are delivered. */
+/** Calls `work` while webhooks are delivered. */
 export async function whileDelivering<T>(
   db: Database,
   work: () => Promise<T>,
@@ -111,7 +114,7 @@ export async function whileDelivering<T>(
   }
 }
 
-/** Ends the waits of all failed deliveries, but not the leases of attempts in progress. */
+/** Makes all failed deliveries due now. Does not end the leases of attempts in progress. */
 export async function skipWaits({ pool }: Pick<Database, 'pool'>): Promise<void> {
   await pool.query(
     `update webhook_deliveries d set next_attempt_at = now()
@@ -122,7 +125,7 @@ export async function skipWaits({ pool }: Pick<Database, 'pool'>): Promise<void>
   );
 }
 
-/** The deliveries of an endpoint in the order of their events, with their attempts. */
+/** Returns the deliveries of an endpoint with their attempts, in the order of the events. */
 export function listDeliveries({ prisma }: Database, { organizationId, endpointId }: Omit<Endpoint, 'secret'>) {
   return prisma.webhookDelivery.findMany({
     where: { organizationId, endpointId },
@@ -131,7 +134,7 @@ export function listDeliveries({ prisma }: Database, { organizationId, endpointI
   });
 }
 
-/** Waits until no delivery of the endpoint is pending, and returns them. */
+/** Waits until no delivery of the endpoint is pending, and returns the deliveries. */
 export async function untilDelivered(db: Database, endpoint: Omit<Endpoint, 'secret'>) {
   return until('the deliveries to end', async () => {
     const deliveries = await listDeliveries(db, endpoint);
@@ -139,7 +142,7 @@ export async function untilDelivered(db: Database, endpoint: Omit<Endpoint, 'sec
   });
 }
 
-/** The signatures that a receiver expects, computed by hand as Standard Webhooks defines them. */
+/** Returns the signatures that a receiver expects, computed here as the Standard Webhooks specification says. */
 export function expectedSignature({ headers, body }: Received, ...secrets: readonly Buffer[]): string {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   return secrets.map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`).join(' ');

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/store/sql/database.ts';
 
 export type TestIntegration = { readonly id: string; readonly name: string };
 
-/** An integration made by an operator; its name is unique. */
+/** Creates an integration with a unique name, as an operator does. */
 export async function giveIntegration(
   db: Database,
   owner: Actor,
@@ -19,7 +19,7 @@ export async function giveIntegration(
   return { id, name };
 }
 
-/** A key of an integration, made by an operator. */
+/** Creates a key of an integration, as an operator does. */
 export async function giveIntegrationKey(
   db: Database,
   { scope }: Pick<Actor, 'scope'>,

@@ -24,7 +24,7 @@ export async function attempt(
   return revokeKey(db, by, { keyId, userId });
 }
 
-/** The actions that are allowed with the keys of the target. Each is attempted with a key of its own. */
+/** Returns the actions that `by` may do with the keys of `target`. Each is attempted with a new key. */
 export async function allowedActions(db: Database, people: { by: Actor; target: Actor }): Promise<Action[]> {
   const allowed: Action[] = [];
   for (const action of ACTIONS) {

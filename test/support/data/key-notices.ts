@@ -4,7 +4,7 @@ import type { Database } from '../../../src/store/sql/database.ts';
 
 export const PUBLIC_URL = 'http://charter.example.org';
 
-/** In days before now, or after it for `expiresIn`; `null` for never. A missing date stays as it is. */
+/** The dates of a key, in days before now, or after now for `expiresIn`; `null` means never. An omitted date does not change. */
 type KeyDates = {
   readonly createdAgo?: number;
   readonly usedAgo?: number | null;
@@ -17,7 +17,7 @@ const SETTERS: Record<keyof KeyDates, string> = {
   expiresIn: "expires_at = now() + $2 * interval '1 day'",
 };
 
-/** Moves the dates of a key, as if time had passed. It is checked anew. */
+/** Sets the dates of a key, as if time had passed, and makes the next check of the key due. */
 export async function moveDates({ pool }: Database, id: string, dates: KeyDates): Promise<void> {
   for (const [name, setter] of Object.entries(SETTERS)) {
     const days = new Map<string, number | null | undefined>(Object.entries(dates)).get(name);
@@ -26,14 +26,14 @@ export async function moveDates({ pool }: Database, id: string, dates: KeyDates)
   await pool.query('update api_keys set next_check_at = default where id = $1', [id]);
 }
 
-/** Moves the notices about a key into the past, with the next check of the key. */
+/** Moves the notices about a key into the past by a number of days, and makes the next check of the key due. */
 export async function moveNotices({ pool }: Database, keyId: string, days: number): Promise<void> {
   const values = [keyId, days];
   await pool.query("update key_notices set created_at = created_at - $2 * interval '1 day' where key_id = $1", values);
   await pool.query('update api_keys set next_check_at = default where id = $1', [keyId]);
 }
 
-/** Does what a server does every five minutes. Returns the ids of the keys that were ended. */
+/** Writes all notices that are due, as a server does every five minutes. Returns the ids of the keys that were ended. */
 export async function writeAllNotices(db: Database, flushUses = async () => {}): Promise<string[]> {
   const ended: string[] = [];
   const { signal } = new AbortController();
@@ -50,7 +50,10 @@ export async function mailAll(db: Database, outbox: Outbox): Promise<unknown[]> 
   return failures;
 }
 
-/** The notices about a key: the kind, and for ends the number of days before. */
+/**
+ * Returns the notices about a key, each as its kind. If a notice is about the end of the key, the number of days until then
+ * follows.
+ */
 export async function listNoticesOf({ prisma }: Database, keyId: string): Promise<string[]> {
   const rows = await prisma.keyNotice.findMany({
     where: { keyId, isForAddress: false },

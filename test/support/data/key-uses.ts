@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000;
 type Requests = Partial<ResultCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
-  /** The requests among `refused` that a rate limit refused. */
+  /** How many of the `refused` requests a rate limit refused. */
   readonly limited?: number;
-  /** Any moment of their hour. */
+  /** Any time within the hour of the requests. */
   readonly at: Date;
 };
 
-/** Adds requests with a key to those that are counted. */
+/** Adds requests to the counts of a key. */
 export async function addRequests(
   db: Database,
   { organizationId, keyId, at, successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,
@@ -28,27 +28,27 @@ export async function addRequests(
   await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
 }
 
-/** A new key of a new member. `of`: as its uses are recorded. */
+/** Creates a member with a key. `of` identifies the key in the records of uses. */
 export async function newKeyIn(db: Database, { scope }: Pick<People, 'scope'>) {
   const actor = await createActor(db, scope, 'member');
   const { id, key } = await giveKey(db, actor);
   return { actor, id, key, of: { organizationId: scope.organizationId, id } };
 }
 
-/** The uses of the key that have been written. */
+/** Returns the uses of the key that are in the database. */
 export async function writtenUseOf({ prisma }: Database, id: string) {
   const { lastUsedAt, refusedUses } = await prisma.apiKey.findFirstOrThrow({ where: { id } });
   return { lastUsedAt, refusedUses };
 }
 
-/** The caller of a request that is sent now. Throws if the key is refused. */
+/** Returns the caller of a request that is sent now with this key. Throws if the key is refused. */
 export async function callerWith(db: Database, key: string): Promise<Caller> {
   const options = { findKey: createFindKey(db), now: () => new Date(), keyUses: NO_KEY_USES };
   const known = acceptKey(await getKnownKey(parseKeyHash(key, 'live'), options));
   return admitCaller(known, () => '192.0.2.1');
 }
 
-/** "done", or the refusal of a request that is sent now. */
+/** Returns "done", or the refusal of a request that is sent now. */
 export const outcomeOfUse = (db: Database, key: string) => outcomeOf(callerWith(db, key));
 
 export async function listLiveKeys(db: Database, userId: string) {

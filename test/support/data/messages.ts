@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SECRET_BYTES, secretText, signatureOf } from '../../../src/domain/webhooks/webhook-message.ts';
 
-/** The secret of an endpoint, as bytes and as people copy it. */
+/** The secret of an endpoint: the bytes, and the text that people copy. */
 type TestSecret = { readonly bytes: Uint8Array; readonly text: string };
 
 export function newSecret(): TestSecret {
@@ -11,7 +11,7 @@ export function newSecret(): TestSecret {
 
 export type Message = { readonly headers: Record<string, string>; readonly body: string };
 
-/** An event as Charter sends it, signed with each of the secrets. `ageSeconds` is 0 or, for a recorded message, more. */
+/** Returns an event as Charter sends it, signed with each of the secrets. `ageSeconds` is more than 0 for a recorded message. */
 export function messageOf(
   event: { readonly id: string; readonly type: string; readonly data: object },
   secrets: readonly TestSecret[],
@@ -34,7 +34,7 @@ export function messageOf(
   };
 }
 
-/** An update of a parent program, with a name that is not ASCII. */
+/** Returns an update of a parent program, whose name is not ASCII. */
 export function newEvent(name = 'Örebro – Nordic Scholars 🎓') {
   return { id: randomUUID(), type: 'parent_program.updated', data: { id: randomUUID(), name } };
 }

@@ -11,7 +11,7 @@ type Row = {
   updatedAt?: Date;
 };
 
-/** Inserts rows directly, with the times that a test wants. Returns their ids. */
+/** Inserts rows directly, with given times. Returns their ids. */
 export async function insertPrograms(
   server: TestServer,
   { id: organizationId }: TestOrganization,
@@ -22,12 +22,12 @@ export async function insertPrograms(
   return data.map(({ id }) => id);
 }
 
-/** Every list page from this URL on, by following the Link header, which must match `next_cursor`. */
+/** Returns all pages of a list, from this URL on. Follows the Link header, which must match `next_cursor`. */
 export async function walk(client: Client, firstUrl: string): Promise<Reply[]> {
   const pages: Reply[] = [];
   for (let next: string | undefined = firstUrl; next !== undefined; ) {
     const url: string = next;
-    // A busy server may refuse a request, as any server may.
+    // Any server may refuse a request while it is busy.
     const page = await untilAdmitted(() => client.get(url));
     pages.push(page);
     next = nextOf(page);
@@ -35,7 +35,7 @@ export async function walk(client: Client, firstUrl: string): Promise<Reply[]> {
   return pages;
 }
 
-/** The URL of the next list page; undefined on the last one. */
+/** Returns the URL of the next page; `undefined` on the last page. */
 export function nextOf({ status, headers, body, text }: Reply): string | undefined {
   if (status !== 200) throw new Error(`A list page has the status ${status}: ${text}`);
   const link = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '')?.[1];

@@ -1,4 +1,4 @@
-/** Mulberry32: numbers from 0 up to 1 (exclusive), the same for the same seed. */
+/** Returns a generator of random numbers in [0, 1) (Mulberry32). The same seed gives the same numbers. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

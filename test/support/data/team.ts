@@ -22,12 +22,12 @@ export const NAMES: Record<Role, string> = {
 };
 export const ORGANIZATION = 'Northwind Learning Alliance';
 
-/** One user of each role, who signs in with PASSWORD. */
+/** One user of each role. Their password is PASSWORD. */
 export type Team = { readonly organizationId: string } & Readonly<Record<Role, Actor>>;
 
 let made = 0;
 
-/** A typical organization. Its e-mails are unique, so that the tests of a file can share a server. */
+/** Creates a typical organization. Its e-mail addresses are unique, so that the tests of a file can share a server. */
 export async function createTeam(db: Database): Promise<Team> {
   made += 1;
   const passwordHash = await cheapPasswordHash();
@@ -43,7 +43,7 @@ export async function createTeam(db: Database): Promise<Team> {
 type RealisticTeam = Team & {
   /** An active key of the administrator. */
   readonly keyId: string;
-  /** A key of the administrator that was rotated. */
+  /** A rotated key of the administrator. */
   readonly rotatedKeyId: string;
   /** A key of the member that is in use. */
   readonly usedKeyId: string;
@@ -54,7 +54,7 @@ type RealisticTeam = Team & {
   readonly invitation: string;
 };
 
-/** A team after a year of work: keys in every state, an invited and a deactivated user, short and long names. */
+/** Creates a team as it is after a year of work: keys in every state, an invited and a deactivated user, short and long names. */
 export async function createRealisticTeam(db: Database): Promise<RealisticTeam> {
   const team = await createTeam(db);
   const { administrator, manager, member } = team;
@@ -110,7 +110,7 @@ async function invite(db: Database, by: Actor, name: string) {
   return orThrow(await inviteUser(db, by, { email, name, role: 'member' })).link;
 }
 
-/** Sets times of creation and use in the past, for a realistic list. */
+/** Moves the times of creation and last use into the past, for a realistic list. */
 async function age(
   { prisma }: Database,
   id: string,
@@ -121,7 +121,7 @@ async function age(
   await prisma.apiKey.updateMany({ where: { id }, data });
 }
 
-/** Requests of every hour of a month, most of them successful. */
+/** Adds requests for every day of a month and every hour of two days, most of them successful. */
 async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
   const { organizationId } = await prisma.apiKey.findFirstOrThrow({ where: { id } });
   await pool.query(
@@ -149,7 +149,10 @@ async function restrict({ prisma }: Database, id: string): Promise<void> {
 
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(6);
 
-/** Names of the maximum length without a space: 200 characters, 100 for a key; and ten active keys. */
+/**
+ * Creates a team whose names have the maximum length and no spaces: 200 characters, 100 for keys. The administrator has ten
+ * active keys.
+ */
 export async function createLongNamedTeam(db: Database): Promise<Team & { readonly keyId: string }> {
   const team = await createTeam(db);
   const name = LONG.slice(0, 200);
@@ -174,11 +177,11 @@ export async function createLongNamedTeam(db: Database): Promise<Team & { readon
 }
 
 type RealisticWebhooks = {
-  /** An endpoint that receives most events at once. */
+  /** An endpoint that accepts most events at the first attempt. */
   readonly endpointId: string;
-  /** Its delivery with a failed attempt before the successful one. */
+  /** The delivery to this endpoint that failed once before it succeeded. */
   readonly retriedId: string;
-  /** Its delivery whose attempts all failed. */
+  /** The delivery to this endpoint whose attempts all failed. */
   readonly failedId: string;
   /** An endpoint that Charter has disabled. */
   readonly disabledId: string;
@@ -195,7 +198,9 @@ const BROKEN: Attempt = {
   durationMs: 41,
 };
 
-/** Three endpoints after a week of work: one that is well, one that fails, and one that Charter has disabled. */
+/**
+ * Creates three endpoints as they are after a week of work: one that works, one that fails, and one that Charter has disabled.
+ */
 export async function addRealisticWebhooks(
   db: Database,
   { administrator, organizationId }: Team,

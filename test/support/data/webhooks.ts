@@ -7,15 +7,15 @@ import { orThrow } from '../../../src/service/outcome.ts';
 import { createEndpoint, type WebhookSecretIssued } from '../../../src/service/webhooks/endpoints.ts';
 import type { Database } from '../../../src/store/sql/database.ts';
 
-// Webhook endpoints, and what the delivery engine would write about them.
+// Webhook endpoints, and the records that deliveries to them would write.
 
-/** The changes of parent programs, which most tests make. */
+/** The types of events of parent programs, which most tests use. */
 const OF_PROGRAMS = EVENT_TYPES.filter((type) => type.startsWith('parent_program.'));
 
-/** The default configuration: https and public addresses only. */
+/** The default configuration: only https and public addresses. */
 export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 
-/** The configuration of a demonstration, which allows the servers of the tests, too. */
+/** The configuration of a demonstration. It also allows the servers of the tests. */
 export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
 
 export async function addEndpoint(
@@ -29,7 +29,7 @@ export async function addEndpoint(
   return orThrow(await createEndpoint(db, actor, { url, eventTypes, targets: TARGETS }));
 }
 
-/** Changes a parent program, whose event has a delivery for each endpoint. Returns the id of the event. */
+/** Creates a parent program, and so an event with a delivery to each endpoint. Returns the id of the event. */
 export async function writeEvent(
   { prisma }: Database,
   { organizationId }: { readonly organizationId: string },
@@ -50,7 +50,7 @@ export type Attempt = {
 
 type Ids = { readonly organizationId: string; readonly endpointId: string; readonly messageId: string };
 
-/** Ends the delivery with these attempts, one after the other. */
+/** Writes the attempts of a delivery in this order, and sets the state of the delivery. */
 export async function writeAttempts(
   { prisma }: Database,
   ids: Ids,
@@ -74,7 +74,7 @@ export async function writeAttempts(
   });
 }
 
-/** Counts the attempts of the day that was so many days before `now`. */
+/** Sets the numbers of attempts for one day, `daysAgo` before `now`. */
 export async function countDay(
   { pool }: Database,
   { organizationId, endpointId }: Omit<Ids, 'messageId'>,
@@ -87,5 +87,5 @@ export async function countDay(
   );
 }
 
-/** What the disabling of an endpoint needs, for a test that is not about its mail. */
+/** Returns the arguments for disabling an endpoint without sending mail. */
 export const withoutMail = (db: Database) => ({ db, outbox: createOutbox(null, () => {}), publicUrl: undefined });

@@ -1,13 +1,13 @@
 import { formatSnapshots, type Metrics } from '../../../src/observability/metrics/metrics.ts';
 
-/** Values by the name and the labels of a time series, as Prometheus writes them: `name{label="value"}`. */
+/** Values by the name and labels of a time series, in the format of Prometheus: `name{label="value"}`. */
 export type Series = ReadonlyMap<string, number>;
 
 export async function readSeries(metrics: Metrics): Promise<Series> {
   return parseSeries(await formatSnapshots([await metrics.read()]));
 }
 
-/** Throws on a line that is neither a comment nor a value. */
+/** Parses metrics in the text format of Prometheus. Throws on a line that is neither a comment nor a value. */
 export function parseSeries(text: string): Series {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -19,7 +19,7 @@ export function parseSeries(text: string): Series {
   );
 }
 
-/** The values of a metric by its one label. */
+/** Returns the values of a metric with exactly one label, by the value of this label. */
 export function byLabel(series: Series, metric: string, label: string): Record<string, number> {
   const pattern = new RegExp(`^${metric}\\{${label}="([^"]*)"\\}$`);
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function byLabel(series: Series, metric: string, label: string): Record<s
   );
 }
 
-/** Sends a request, and throws unless the response cache answered it. */
+/** Sends a request, and throws unless the response comes from the response cache. */
 export async function fromCache<T>(metrics: Metrics, send: () => Promise<T>): Promise<T> {
   const hits = async () => (await readSeries(metrics)).get('charter_response_cache_requests_total{result="hit"}') ?? 0;
   const before = await hits();

@@ -9,7 +9,7 @@ export type ExportedSpan = {
   readonly kind: 'internal' | 'server' | 'client';
   readonly traceId: string;
   readonly spanId: string;
-  /** `undefined` if it starts its trace. */
+  /** The parent span; `undefined` for the first span of a trace. */
   readonly parentSpanId: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
@@ -19,17 +19,17 @@ export type ExportedSpan = {
 };
 
 type Collector = {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly server: ScriptedServer;
   readonly spans: () => readonly ExportedSpan[];
-  /** Waits for the first span that fits. */
+  /** Waits for the first span that `fits` accepts. */
   untilSpan(awaited: string, fits: (span: ExportedSpan) => boolean): Promise<ExportedSpan>;
-  /** Everything that was received, as text. */
+  /** Returns all bodies that the collector received, as text. */
   text(): string;
 };
 
-/** A collector for the tests of a file, closed after them. */
+/** Starts a collector for the tests of a file. It is closed after them. */
 export async function useCollector(): Promise<Collector> {
   const server = await startScriptedServer();
   server.play(respondsWith(200, {}, {}));
@@ -44,7 +44,7 @@ export async function useCollector(): Promise<Collector> {
   };
 }
 
-/** Records and exports every trace, at once. */
+/** Options that record every trace and export it at once. */
 export const EVERY_TRACE = {
   serviceName: 'charter',
   sampler: 'parentbased_always_on',
@@ -53,14 +53,14 @@ export const EVERY_TRACE = {
   exportEveryMs: 10,
 } satisfies Omit<TracesOptions, 'endpoint'>;
 
-/** Exports the traces of a file's tests. */
+/** Exports traces until the tests of the file end. */
 export async function useTraces(options: Pick<TracesOptions, 'endpoint'> & Partial<TracesOptions>): Promise<Traces> {
   const traces = await startTraces({ ...EVERY_TRACE, ...options });
   afterAll(() => traces.close());
   return traces;
 }
 
-/** A value of the header `traceparent`, with a new trace. */
+/** Returns a value of the header `traceparent` that starts a new trace. */
 export function newTraceparent({ isSampled = true }: { isSampled?: boolean } = {}) {
   const [traceId, spanId] = [
     crypto.randomUUID().replaceAll('-', ''),
@@ -93,7 +93,7 @@ type Export = {
   }[];
 };
 
-/** The kinds of spans, by their numbers in OTLP. */
+/** The kinds of spans, by their number in OTLP. */
 const KINDS = ['internal', 'internal', 'server', 'client'] as const;
 const ERROR = 2;
 
