@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SHORTEST_MS = 10;
 const LONGEST_MS = 100;
-/** The limit only ends a wait in vain: a start takes a second on an idle machine, and minutes on a busy virtual one. */
+/** The limit, which only ends waits in vain. A start takes a second on an idle machine, and minutes on a busy virtual machine. */
 const LIMIT_SECONDS = 300;
 
 /**
- * Calls `ask` until its value is not null, false or undefined, and returns the value. The intervals grow with the time waited.
- * After the limit, throws an error that names what was awaited.
+ * Calls `ask` until its value is not null, false or undefined, and returns the value. The interval between calls grows. After the
+ * limit, throws an error that names what was awaited.
  */
 export async function until<T>(
   awaited: string,
@@ -23,14 +23,14 @@ export async function until<T>(
   throw new Error(`Waited ${seconds} seconds in vain for: ${awaited}.`);
 }
 
-/** Resolves when no microtask is left, and before any timer can fire. */
+/** Resolves when no microtask is left, before any timer can fire. */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /**
- * What is long by nature, such as random traffic: `full` in `npm run soak`, and `figures` in `npm run soak -- --full`, which
- * measures the figures that the documentation shows.
+ * Returns the length of a test that is long by nature, such as random traffic: `full` in `npm run soak`, and `figures` in `npm
+ * run soak -- --full`, which measures the figures in the documentation.
  */
 export function length<T>({ full, figures }: { full: T; figures: T }): T {
   return process.env['CHARTER_TEST_LENGTH'] === 'figures' ? figures : full;

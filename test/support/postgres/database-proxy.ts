@@ -4,16 +4,16 @@ import { freePort } from '../servers/port.ts';
 export type DatabaseProxy = {
   /** The database URL that leads through the proxy. */
   readonly url: string;
-  /** Cuts every connection and accepts no new one, as if PostgreSQL had been killed. */
+  /** Closes every connection and accepts no new one, as if PostgreSQL had been killed. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Resets every open connection, as a firewall that drops its state does. */
+  /** Resets every open connection, as a firewall does that loses its state. */
   reset(): void;
 } & AsyncDisposable;
 
 /**
- * A proxy between a server and its database, so that one test can stop "the database" while others go on using it. `join` passes
- * on what one side sends to the other.
+ * Starts a proxy between a server and its database, so that one test can stop "the database" while others continue to use it.
+ * `join` forwards what one side sends to the other.
  */
 export async function proxyDatabase(
   databaseUrl: string,

@@ -8,22 +8,22 @@ import { getPostgresPrograms } from '../processes/debian.ts';
 import { freePort } from '../servers/port.ts';
 
 type DebianPostgres = {
-  /** A database "charter", empty at first, as a superuser. */
+  /** The URL of the database "charter", which is empty at first, for a superuser. */
   readonly databaseUrl: string;
-  /** The same as the user who owns it, and is no superuser. */
+  /** The URL of this database for its owner, who is not a superuser. */
   readonly ownerUrl: string;
-  /** Runs a shell script as the user who runs PostgreSQL, with PGDATA, BACKUPS, DATABASE_URL and CHARTER_USER. */
+  /** Runs a shell script as the user that runs PostgreSQL. The script gets PGDATA, BACKUPS, DATABASE_URL and CHARTER_USER. */
   readonly run: (script: string, env?: Record<string, string>) => Promise<void>;
 };
 
 type Options = {
-  /** The environment of PostgreSQL, in addition. */
+  /** Additional environment variables of PostgreSQL. */
   readonly env?: Readonly<Record<string, string>>;
 };
 
 const OWNER = 'charter';
 
-/** A PostgreSQL of Debian in a folder of its own, stopped and removed at the end. */
+/** Calls `work` with a PostgreSQL of Debian in its own folder. Stops it and removes the folder at the end. */
 export async function withDebianPostgres(
   work: (postgres: DebianPostgres) => Promise<void>,
   { env = {} }: Options = {},

@@ -1,4 +1,4 @@
-// A process that joins the embedded PostgreSQL of DATA_DIR, prints its URL in a line, and leaves when its input ends.
+// Joins the embedded PostgreSQL of DATA_DIR, prints its URL in a line, and leaves it when standard input ends.
 import { joinEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 
 const postgres = await joinEmbeddedPostgres({

@@ -8,37 +8,40 @@ import { run } from '../../../src/postgres/system-user.ts';
 import { until } from '../wait.ts';
 import { withClient } from './postgres.ts';
 
-/** A PostgreSQL of one test alone, which the test may stop. */
+/** A PostgreSQL that only one test uses, and that the test may stop. */
 export type OwnedPostgres = {
-  /** The database `postgres`, as a superuser. */
+  /** Returns the URL of the database `postgres`, for a superuser. */
   url(): Promise<string>;
   start(): Promise<void>;
-  /** `fast` ends all connections, `immediate` ends as a crash does. */
+  /** Stops PostgreSQL. `fast` closes all connections first; `immediate` works like a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it again as a standby, without a primary. It is one until it is promoted. */
+  /** Restarts PostgreSQL as a standby without a primary. It is a standby until it is promoted. */
   restartAsStandby(): Promise<void>;
-  /** Resolves when it accepts connections again, after the test or the server has started it. */
+  /** Resolves when PostgreSQL accepts connections again, after the test or the server has started it. */
   untilRunning(): Promise<void>;
-  /** Stops all of its processes without ending them, as a frozen virtual machine does. */
+  /** Suspends all processes of PostgreSQL, as in a frozen virtual machine. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
 };
 
-/** Creates a folder that PostgreSQL can reach: if the tests run as root, it runs as another user. The caller removes it. */
+/**
+ * Creates a folder that PostgreSQL can enter, even if the tests run as root and PostgreSQL therefore as another user. The caller
+ * removes it.
+ */
 export async function createDataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-postgres-'));
   await chmod(folder, 0o755);
   return folder;
 }
 
-/** Creates a cluster in the folder, and starts it. */
+/** Creates a cluster in the folder and starts it. */
 export async function startOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
   const owned = ownPostgres(await getCluster(dataDir, false));
   await owned.start();
   return owned;
 }
 
-/** The running PostgreSQL of a server with this DATA_DIR. */
+/** Returns the running PostgreSQL of the server with this DATA_DIR. */
 export async function getOwnedPostgres(dataDir: string): Promise<OwnedPostgres> {
   return ownPostgres(await until('the cluster to exist', () => findCluster(dataDir)));
 }
@@ -80,7 +83,7 @@ function ownPostgres(cluster: Cluster): OwnedPostgres {
   };
 }
 
-/** Does nothing if the process has ended in the meantime. */
+/** Sends a signal to a process. Does nothing if the process has ended. */
 export function signalIfRunning(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -89,7 +92,7 @@ export function signalIfRunning(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The processes of a PostgreSQL, whose working directory is its data folder. */
+/** Returns the ids of a PostgreSQL's processes, whose working directory is the data folder. */
 export async function processesIn(folder: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));

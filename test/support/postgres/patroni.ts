@@ -35,25 +35,28 @@ const PACKAGES = [
 const NAMES = ['a', 'b', 'c'];
 const ETCD = 'etcd';
 const LOG_CHARACTERS = 3000;
-/** Patroni's smallest values. Without a sign of life for `ttl` seconds, the primary counts as lost. */
+/** The smallest values that Patroni allows, in seconds. Without a renewal for `ttl` seconds, the primary counts as lost. */
 const TIMES = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
-/** Patroni promotes a standby at once if PostgreSQL crashes, instead of starting it again. */
+/** How long Patroni tries to restart a crashed primary, in seconds. With 0, Patroni promotes a standby at once. */
 const START_TIMEOUT = 0;
 const POLL_MS = 50;
 const SECONDS = 120;
 
-/** What is killed: PostgreSQL alone, or its Patroni, too, as when a machine fails. */
+/** What is killed: only PostgreSQL, or also its Patroni, as when a machine fails. */
 export type Failure = 'PostgreSQL' | 'machine';
 
 type Killed = {
   /** Resolves when Patroni reports that another member is the primary and accepts writes. */
   untilPromoted(): Promise<void>;
-  /** Starts the killed Patroni again; a running one restarts its PostgreSQL. Resolves when two standbys replicate, one of them synchronously. */
+  /**
+   * Starts the killed Patroni again; a running Patroni restarts its PostgreSQL itself. Resolves when two standbys replicate, one
+   * of them synchronously.
+   */
   restore(): Promise<void>;
 };
 
 export type PatroniCluster = {
-  /** The database `charter`, as a superuser, through HAProxy. */
+  /** The URL of the database `charter` through HAProxy, for a superuser. */
   readonly url: string;
   /** Kills the primary. Resolves when its processes have ended. */
   killPrimary(failure: Failure): Promise<Killed>;
@@ -65,13 +68,13 @@ type Member = {
   readonly port: number;
   readonly apiPort: number;
   readonly folder: string;
-  /** The data folder of its PostgreSQL. */
+  /** The data folder of the member's PostgreSQL. */
   readonly data: string;
-  /** The file of Patroni's configuration. */
+  /** The path of Patroni's configuration file. */
   readonly configuration: string;
 };
 
-/** Three PostgreSQL of Debian with synchronous replication, managed by Patroni and etcd, behind HAProxy. */
+/** Starts three PostgreSQL servers of Debian with synchronous replication behind HAProxy. Patroni and etcd manage them. */
 export async function startPatroni(): Promise<PatroniCluster> {
   const user = isRoot() ? await getPostgresUser() : null;
   const folder = await mkdtemp(join(tmpdir(), 'charter-patroni-'));
@@ -85,7 +88,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     for (const { data } of members) await killProcessesIn(data);
     await rm(folder, { recursive: true, force: true });
   };
-  // A test that exceeds its time limit must not leave processes behind. PostgreSQL outlives a Patroni that is killed.
+  // Ends the processes of a test that exceeds its time limit. PostgreSQL would outlive a killed Patroni.
   const limit = setTimeout(() => void end(), LIMITED.timeout);
   try {
     for (const name of NAMES) members.push(await createMember(folder, name, user));
@@ -111,7 +114,7 @@ async function startMembers(members: readonly Member[], processes: Processes): P
   processes.unpack();
   const etcd = await startEtcd(processes);
   for (const member of members) await writeFile(member.configuration, JSON.stringify(configurationOf(member, etcd)));
-  // The first one creates the cluster, which the others copy.
+  // The first member creates the cluster, and the others copy it.
   for (const member of members) {
     await startMember(member, processes);
     const isRunning = async () => (await readStatus(member))?.state === 'running';
@@ -140,7 +143,7 @@ async function killPrimary(failure: Failure, { members, processes }: Cluster): P
   };
 }
 
-/** The programs of a cluster, in a folder that they may write to. */
+/** The programs of a cluster, with a folder that they may write to. */
 class Processes {
   readonly #folder: string;
   readonly #user: SystemUser;
@@ -179,7 +182,7 @@ class Processes {
     for (const name of this.#running.keys()) await this.kill(name);
   }
 
-  /** The end of the log of each program. */
+  /** Returns the end of each program's log. */
   async readLogs(): Promise<string> {
     const logs = [...this.#running.keys()].map((name) => readFile(this.#logOf(name), 'utf8'));
     return (await Promise.all(logs)).map((log) => log.slice(-LOG_CHARACTERS)).join('\n');
@@ -211,7 +214,7 @@ async function createMember(parent: string, name: string, user: SystemUser): Pro
   return { name, port, apiPort, folder, data: join(folder, 'data'), configuration: join(folder, 'patroni.json') };
 }
 
-/** Patroni reads YAML, and JSON is valid YAML. */
+/** Returns Patroni's configuration as an object. Patroni reads YAML, and JSON is valid YAML. */
 function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: string): object {
   const api = `127.0.0.1:${apiPort}`;
   const address = `127.0.0.1:${port}`;
@@ -241,7 +244,7 @@ function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: st
   };
 }
 
-/** Starts etcd, and returns its address. */
+/** Starts etcd and returns its address. */
 async function startEtcd(processes: Processes): Promise<string> {
   const address = `127.0.0.1:${await freePort('127.0.0.1')}`;
   const peer = `http://127.0.0.1:${await freePort('127.0.0.1')}`;
@@ -265,7 +268,7 @@ function urlOf({ port }: { readonly port: number }, database: string): string {
 
 type Status = { readonly isLeader: boolean; readonly state: string; readonly role: string };
 
-/** The state of the member's PostgreSQL as its Patroni reports it; null if Patroni does not run. */
+/** Returns the state of the member's PostgreSQL as its Patroni reports it; `null` if Patroni does not run. */
 async function readStatus({ apiPort }: Member): Promise<Status | null> {
   try {
     const response = await fetch(`http://127.0.0.1:${apiPort}/primary`);
@@ -276,7 +279,10 @@ async function readStatus({ apiPort }: Member): Promise<Status | null> {
   }
 }
 
-/** The member that Patroni calls the primary, and that is not a standby any more. "master" in Patroni before version 4. */
+/**
+ * Returns the member that is the primary according to Patroni, and is no longer a standby. Before version 4, Patroni calls the
+ * primary "master".
+ */
 async function getPrimary(members: readonly Member[]): Promise<Member> {
   for (const member of members) {
     const status = await readStatus(member);
@@ -285,7 +291,7 @@ async function getPrimary(members: readonly Member[]): Promise<Member> {
   throw new Error('There is no primary.');
 }
 
-/** Waits until all standbys replicate, and Patroni has noted one of them as synchronous, which it may then promote. */
+/** Waits until all standbys replicate, and Patroni regards one of them as synchronous and may thus promote it. */
 async function untilReplicated(members: readonly Member[]): Promise<void> {
   const ask = async () => {
     const primary = await getPrimary(members);
@@ -312,7 +318,7 @@ async function countStandbysOf(primary: Member): Promise<number> {
   return rows[0].standbys;
 }
 
-/** Kills until no process is left, because PostgreSQL may be starting another one. */
+/** Kills the processes of a PostgreSQL until none is left, because it may be starting another one. */
 async function killProcessesIn(data: string): Promise<void> {
   await until('the processes to end', async () => {
     const pids = await processesIn(data);

@@ -8,26 +8,27 @@ import { kill, LIMITED, type Running, runningOf, untilReady } from '../processes
 import { freePort } from '../servers/port.ts';
 import { withClient } from './postgres.ts';
 
-/** The configuration that is part of the artifact. */
+/** The configuration from the artifact. */
 const CONFIGURATION = await readFile(join(import.meta.dirname, '../../../scripts/dist/deploy/pgbouncer.ini'), 'utf8');
 
 /** The first version that supports prepared statements. */
 const FIRST_WITH_STATEMENTS = [1, 21] as const;
 
 export type Pgbouncer = {
-  /** The database URL that leads through it. */
+  /** The database URL that leads through PgBouncer. */
   readonly url: string;
-  /** Whether this version supports prepared statements. */
+  /** Whether this version of PgBouncer supports prepared statements. */
   readonly keepsStatements: boolean;
-  /** Kills it, with all connections. */
+  /** Kills PgBouncer with all its connections. */
   kill(): Promise<void>;
-  /** Starts it again. */
   start(): Promise<void>;
-  /** Kills it, and deletes its files. */
+  /** Kills PgBouncer and deletes its files. */
   remove(): Promise<void>;
 };
 
-/** PgBouncer in front of a database, with so many connections to it. Requires that the URL has a password. */
+/**
+ * Starts PgBouncer in front of a database. `poolSize` is the number of connections to the database. The URL must have a password.
+ */
 export async function startPgbouncer(databaseUrl: string, poolSize: number): Promise<Pgbouncer> {
   const program = getProgram('pgbouncer', 'pgbouncer');
   const [, major = '', minor = ''] = /^PgBouncer (\d+)\.(\d+)/.exec(execFileSync(program, ['--version'], UTF8)) ?? [];
@@ -46,7 +47,7 @@ export async function startPgbouncer(databaseUrl: string, poolSize: number): Pro
   };
   await writeFile(file, replaceEach(CONFIGURATION, replacements));
   await writeFile(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const user = isRoot() ? await getPostgresUser() : null;
   if (user !== null) for (const path of [folder, file, users]) await chown(path, user.uid, user.gid);
   await chmod(users, 0o600);

@@ -5,13 +5,13 @@ import { connectTo } from './store.ts';
 export type Plan = {
   /** The plan as EXPLAIN ANALYZE prints it. */
   readonly text: string;
-  /** The number of 8 KiB blocks read. */
+  /** The number of blocks of 8 KiB that were read. */
   readonly blocks: number;
 };
 
 type ExplainedDatabase = {
   readonly db: Database;
-  /** The plans that PostgreSQL used for the statements of `work`. */
+  /** Returns the plans that PostgreSQL used for the statements of `work`. */
   explainAll(work: () => Promise<unknown>): Promise<Plan[]>;
 };
 
@@ -24,7 +24,7 @@ const EXPLAINING = {
   client_min_messages: 'log',
 };
 
-/** Opens a database that reports the plans of the statements that are sent, not of copies of them. */
+/** Opens a database that reports the actual plans of its statements, not those of a later EXPLAIN. */
 export async function openWithAutoExplain(url: string): Promise<ExplainedDatabase> {
   await withClient(url, async (client) => {
     for (const [name, value] of Object.entries(EXPLAINING)) {
@@ -35,7 +35,7 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
   let plans: Plan[] = [];
   db.pool.on('connect', (client) => {
     client.on('notice', ({ message = '' }) => {
-      // A plan without a text is that of a function whose value the planner computes in advance.
+      // Skips plans without a query text. They belong to functions that the planner evaluates in advance.
       if (message.includes('plan:') && !/Query Text: *\nQuery Parameters/.test(message))
         plans.push({ text: message, blocks: blocksOf(message) });
     });
@@ -50,15 +50,15 @@ export async function openWithAutoExplain(url: string): Promise<ExplainedDatabas
   };
 }
 
-/** The outermost node, which includes those below it. */
+/** Returns the number of blocks that the outermost node of the plan reads, which includes those of the inner nodes. */
 function blocksOf(plan: string): number {
   const buffers = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan);
   return Number(buffers?.[1] ?? 0) + Number(buffers?.[2] ?? 0);
 }
 
 /**
- * The plan of a statement as text; with `isPressed`, sequential scans are disabled, because the tables are too small
- * for an index.
+ * Returns the plan of a statement as text. `isPressed` disables sequential scans, because test tables are too small for
+ * PostgreSQL to choose an index.
  */
 export async function explain(
   db: Database,

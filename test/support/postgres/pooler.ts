@@ -1,4 +1,4 @@
-// What a client sees of a connection pooler, without PgBouncer, which only the long tests need.
+// Behaves towards its clients as a connection pooler does. Only the long tests use the real PgBouncer.
 import type { Socket } from 'node:net';
 import { SESSION_SETTINGS } from '../../../src/store/sql/session-settings.ts';
 import { proxyDatabase } from './database-proxy.ts';
@@ -7,12 +7,12 @@ import { withClient } from './postgres.ts';
 export type TestPooler = {
   /** The database URL that leads through the pooler. */
   readonly url: string;
-  /** How many clients it has had. */
+  /** Returns the number of clients so far. */
   readonly clients: () => number;
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** Gives the user of the URL the settings that the sessions of a pooler need, in the database of the URL. */
+/** Sets the session settings that a pooler cannot pass on as defaults of the URL's user in the URL's database. */
 export async function setSessionSettings(url: string): Promise<void> {
   const database = new URL(url).pathname.slice(1);
   await withClient(url, async (client) => {
@@ -24,8 +24,9 @@ export async function setSessionSettings(url: string): Promise<void> {
 type PoolerOptions = { readonly keepsStatements?: boolean; readonly acceptsOptions?: boolean };
 
 /**
- * Like PgBouncer, it refuses "options", and tells a client another process id than that of its session. With `keepsStatements`,
- * it gives prepared statements names of its own, like PgBouncer since 1.21. Each client has a session of its own.
+ * Starts a pooler that, like PgBouncer, refuses the startup parameter "options", and tells a client another process id than that
+ * of the database session. With `keepsStatements`, it renames prepared statements, like PgBouncer since 1.21. Unlike PgBouncer,
+ * it opens a session for each client.
  */
 export async function startPooler(
   databaseUrl: string,
@@ -45,7 +46,7 @@ export async function startPooler(
   return { url, clients: () => clients, close: stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Calls `use` with each message of PostgreSQL's protocol. The first one of a client has no type, which is null then. */
+/** Calls `use` with each message of PostgreSQL's protocol. A client's first message has no type, so `type` is then `null`. */
 function onMessage(
   socket: Socket,
   { isFirstTyped }: { readonly isFirstTyped: boolean },
@@ -74,14 +75,17 @@ function messageOf(type: string, content: Buffer): Buffer {
 
 const REFUSAL = messageOf('E', Buffer.from('SFATAL\0VFATAL\0C08P01\0Munsupported startup parameter: options\0\0'));
 
-/** BackendKeyData. */
+/** Changes the process id in a BackendKeyData message. */
 function withOtherProcess(message: Buffer): Buffer {
   const content = Buffer.from(message.subarray(5));
   content.writeInt32BE(~content.readInt32BE(0));
   return messageOf('K', content);
 }
 
-/** Parse begins with the name of the statement, and Bind with that of the portal, which is empty here, before it. */
+/**
+ * Renames the prepared statement in a Parse or Bind message. In Parse, the name comes first; in Bind, the name of the portal
+ * comes before it, which is always empty here.
+ */
 function renameStatement(message: Buffer, type: string | null): Buffer {
   if (type !== 'P' && type !== 'B') return message;
   const start = type === 'P' ? 5 : 6;

@@ -10,7 +10,7 @@ import { until } from '../wait.ts';
 /** The time zone of the tests' processes and databases. */
 export const TIME_ZONE = 'Asia/Kolkata';
 
-/** A database in the PostgreSQL of this run. */
+/** Returns the URL of a database in the PostgreSQL of this run. */
 export async function serverUrl(database = 'postgres'): Promise<string> {
   return Object.assign(new URL(await sharedUrl('postgres')), { pathname: `/${database}` }).href;
 }
@@ -25,7 +25,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Waits until this many statements of the client's database wait for a lock. Several numbers: until it is one of them. */
+/** Waits until this number of statements in the client's database wait for a lock, or one of several numbers. */
 export function untilWaiting(
   client: pg.Pool | pg.Client,
   count: number | readonly number[],
@@ -39,7 +39,7 @@ export function untilWaiting(
 
 type ScratchDatabase = { readonly url: string; drop(): Promise<void> } & AsyncDisposable;
 
-/** A database for the tests of a file, dropped after them. */
+/** Creates a database for the tests of a file. It is dropped after them. */
 export async function useScratchDatabase(): Promise<ScratchDatabase> {
   const scratch = await createScratchDatabase();
   afterAll(() => scratch.drop());
@@ -48,28 +48,31 @@ export async function useScratchDatabase(): Promise<ScratchDatabase> {
 
 let administration: Promise<pg.Pool> | undefined;
 
-/** One connection of this process for all files that it runs. It does not keep the process from ending. */
+/**
+ * Opens the connection that this process uses to create and drop databases for all files that it runs. It does not keep the
+ * process from ending.
+ */
 async function openAdministration(): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: await serverUrl(), max: 1, allowExitOnIdle: true });
-  // PostgreSQL may end first.
+  // PostgreSQL may stop first.
   pool.on('error', () => {});
   return pool;
 }
 
-/** A new database: with every migration applied, or empty. The caller drops it. */
+/** Creates a database, with every migration applied or empty. The caller drops it. */
 export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
   administration ??= openAdministration();
   const pool = await administration;
-  // Copies the files. By default, PostgreSQL writes each page to its log as well.
+  // Copies files, because PostgreSQL would otherwise also write each page to its WAL.
   await pool.query(`create database ${name} template ${template} strategy file_copy`);
   await pool.query(`alter database ${name} set timezone = '${TIME_ZONE}'`);
   const drop = async () => void (await pool.query(`drop database ${name} with (force)`));
   return { url: await serverUrl(name), drop, [Symbol.asyncDispose]: drop };
 }
 
-/** Creates such a database, runs the work and drops it. */
+/** Creates a database, calls `work` and drops the database. */
 export async function withScratchDatabase<T>(
   work: (url: string) => Promise<T>,
   contents: 'migrated' | 'empty' = 'migrated',
@@ -80,26 +83,27 @@ export async function withScratchDatabase<T>(
 
 export const KEY = Buffer.alloc(32, 'test');
 
-/** Encrypts the secrets of every test database; for the environment of another process. */
+/** The key that encrypts the secrets in all test databases, for the environment of another process. */
 export const ENCRYPTION_KEY = KEY.toString('base64');
 export const KEYRING = new Keyring([KEY]);
 
-/** The secret of a second factor, as it is stored. */
+/** Returns the secret of a second factor as it is stored. */
 export function encryptedSecret({ scope, userId }: { scope: OrganizationScope; userId: string }) {
   const { organizationId } = scope;
   return KEYRING.encrypt(Buffer.alloc(20), placeOfTotpSecret({ organizationId, id: userId }));
 }
 
-/** Rolls back at the end unless the work commits. */
+/** Calls `work` in a transaction, and rolls back at the end unless `work` commits. */
 export async function inTransaction<T>({ pool }: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query('begin');
-    // The server's limit of ten seconds is for its own transactions. This one waits for the test, however busy the machine is.
+    // The server's limit of ten seconds is meant for its own transactions. This one may have to wait longer for the test on a
+    // busy machine.
     await client.query('set local idle_in_transaction_session_timeout = 0');
     return await work(client);
   } finally {
-    // A connection that has failed cannot roll back. The pool must have it back, or it would never close.
+    // A broken connection cannot roll back. It must go back to the pool, which would otherwise never close.
     const failed = await client.query('rollback').then(
       () => false,
       () => true,
@@ -108,13 +112,13 @@ export async function inTransaction<T>({ pool }: Database, work: (client: pg.Poo
   }
 }
 
-// Rows of any table, inserted by SQL.
+// Inserts rows of any table by SQL.
 
 type Place = { readonly organizationId: string; readonly table: string };
 
 /**
- * Runs a statement that writes many rows, however long it takes. The server's limit of 15 seconds is for its own statements, and so
- * is the end of a connection that is silent for a little longer. This connection is not from its pool.
+ * Runs a statement that writes many rows, however long it takes. It uses its own connection, because the server's limits (15
+ * seconds for a statement, a little more until a silent connection is closed) apply to the connections of its pool.
  */
 export async function writeRows({ pool }: Database, text: string, values: readonly unknown[]): Promise<void> {
   const { connectionString } = pool.options;
@@ -125,12 +129,15 @@ export async function writeRows({ pool }: Database, text: string, values: readon
   });
 }
 
-/** Inserts items as the API shows them, whose fields are named like the columns. They may refer to rows that do not exist. */
+/**
+ * Inserts rows from items as the API shows them; their fields have the names of the columns. The items may refer to rows that do
+ * not exist.
+ */
 export async function insertItems(db: Database, { organizationId, table }: Place, items: readonly object[]) {
   await inTransaction(db, async (client) => {
     await client.query('set local session_replication_role = replica');
     const rows = items.map((item) => ({ ...item, organization_id: organizationId }));
-    // JSON, not JSONB, keeps the order of members.
+    // Unlike JSONB, JSON keeps the order of members.
     await client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, [
       JSON.stringify(rows),
     ]);
@@ -138,7 +145,10 @@ export async function insertItems(db: Database, { organizationId, table }: Place
   });
 }
 
-/** SQL that inserts `$2` copies of a row of the organization `$1`, with new ids and without the values that must be unique. */
+/**
+ * Returns SQL that inserts `$2` copies of a row of the organization `$1`. The copies have new ids, and `null` in columns that
+ * must be unique.
+ */
 export async function copyStatement(db: Database, table: string): Promise<string> {
   const { rows } = await db.pool.query<{ column: string }>(
     `select distinct a.attname as column from pg_index i
@@ -152,15 +162,15 @@ export async function copyStatement(db: Database, table: string): Promise<string
     from (select own as original from ${table} own where organization_id = $1 limit 1) picked, generate_series(1, $2::int)`;
 }
 
-/** Inserts so many copies of a row of the organization. */
+/** Inserts `count` copies of a row of the organization. */
 export async function copyRow(db: Database, { organizationId, table }: Place, count: number): Promise<void> {
   await writeRows(db, await copyStatement(db, table), [organizationId, count]);
 }
 
-/** Nothing listens on this port, as if the database were stopped. */
+/** A URL for a stopped database: nothing listens on this port. */
 export const STOPPED_URL = 'postgresql://charter:secret-of-the-database@127.0.0.1:1/charter';
 
-/** Runs the work while the table is missing. The tests of a file run one after another, so no other test notices. */
+/** Calls `work` while the table is missing. No other test notices, because the tests of a file run one after another. */
 export async function withoutTable<T>({ pool }: Database, table: string, work: () => Promise<T>): Promise<T> {
   await pool.query(`alter table ${table} rename to away`);
   try {

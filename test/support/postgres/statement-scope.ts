@@ -1,12 +1,12 @@
-// Finds the tables in the text of a statement whose rows are not limited to one organization.
+// Finds the tables in an SQL statement whose rows are not limited to one organization.
 
-/** The column that names the organization, by the name of each table with rows of organizations. */
+/** The name of the column with the organization, by table. Contains only tables with rows of organizations. */
 export type Owners = ReadonlyMap<string, string>;
 
 /**
- * The tables that a statement reads or writes without naming the organization. A table is limited by a condition that all its
- * rows meet and that compares its organization with a parameter, or with the organization of a table that is limited. An insert
- * has to set the organization. SQL that is not understood limits nothing.
+ * Returns the tables that a statement reads or writes without naming the organization. A table is limited by a condition that
+ * holds for all its rows and compares its organization with a parameter, or with the organization of a limited table. An insert
+ * must set the organization. SQL that this parser does not understand limits nothing.
  */
 export function unlimitedTables(sql: string, owners: Owners): readonly string[] {
   const nodes = treeOf(tokensOf(sql));
@@ -35,7 +35,7 @@ function tokensOf(sql: string): Token[] {
   });
 }
 
-/** Each pair of parentheses and each CASE becomes a node, and casts are left out. */
+/** Turns the tokens into a tree. Each pair of parentheses and each CASE becomes a node. Casts are left out. */
 function treeOf(tokens: readonly Token[]): readonly Node[] {
   const open: Node[][] = [[]];
   for (const token of tokens) {
@@ -59,7 +59,7 @@ function withoutCasts(nodes: readonly Node[]): Node[] {
       kept.push(node);
       continue;
     }
-    // The type, with its length and the brackets of an array.
+    // Skips the type, including its length and the brackets of an array.
     i += 1;
     if (/^(?:varchar|timestamptz)$/.test(textOf(nodes[i])) && isGroup(nodes[i + 1])) i += 1;
     if (isSign(nodes[i + 1], '[')) i += 2;
@@ -101,7 +101,7 @@ function indexOfWord(nodes: readonly Node[], word: string): number {
   return nodes.findIndex((node) => isWord(node, word));
 }
 
-/** The parts between the separators. `part`: what stands between the last one and the node. */
+/** Splits the nodes at separators. `part` has the nodes since the last separator. */
 function split(nodes: readonly Node[], isSeparator: (node: Node, part: readonly Node[]) => boolean): Node[][] {
   const parts: Node[][] = [];
   let part: Node[] = [];
@@ -116,24 +116,24 @@ function split(nodes: readonly Node[], isSeparator: (node: Node, part: readonly 
   return [...parts, part];
 }
 
-/** A table, or the rows of a query or a function, by its alias. */
+/** What a name in FROM stands for: a table, or the rows of a query or a function. */
 type Relation = {
   readonly alias: string;
-  /** The column with the organization; `null` if it is not a table with rows of organizations. */
+  /** The column with the organization; `null` if this is not a table with rows of organizations. */
   readonly owner: string | null;
   readonly table: string;
-  /** The judged query, for a query in FROM or WITH. */
+  /** The checked query, if this is a query in FROM or WITH, otherwise `null`. */
   readonly query: Query | null;
 };
-/** The relations of a query, and those of the queries around it. */
+/** The relations of a query. `outer` has those of the query around it. */
 type Block = {
   readonly relations: Relation[];
-  /** The queries of WITH. */
+  /** The queries in WITH, by name. */
   readonly named: Map<string, Query>;
   readonly outer: Block | null;
   readonly found: Found;
 };
-/** A query that was judged. `columns` are the expressions of its result. */
+/** A checked query. `columns` are the expressions of its result. */
 type Query = { readonly block: Block; readonly columns: readonly (readonly Node[])[] };
 
 const RELATIONS = ['update', 'from', 'using'];
@@ -142,19 +142,19 @@ const CLAUSES = ['from', 'using', 'into', 'conflict', 'window', 'fetch', 'for', 
 const JOINS = ['left', 'right', 'full', 'inner', 'outer', 'cross', 'natural', 'join'];
 const SETS = ['union', 'except', 'intersect'];
 
-/** Judges a query with all queries in it. */
+/** Checks a query and all queries in it. */
 function judge(nodes: readonly Node[], outer: Block | null, found: Found): Query {
   const block: Block = { relations: [], named: new Map(), outer, found };
   const main = isWord(nodes[0], 'with') ? judgeNamed(nodes, block) : nodes;
   const parts = split(main, (node) => isWord(node, ...SETS));
   if (parts.length === 1) return judgePart(main, block);
-  // The columns of a union limit nothing.
+  // The columns of a UNION limit nothing.
   for (const part of parts)
     judgePart(part.slice(isWord(part[0], 'all') ? 1 : 0), { ...block, relations: [], named: new Map(), outer: block });
   return { block, columns: [] };
 }
 
-/** The queries of WITH. Returns the statement after them. */
+/** Checks the queries in WITH, and returns the rest of the statement. */
 function judgeNamed(nodes: readonly Node[], block: Block): readonly Node[] {
   for (let i = isWord(nodes[1], 'recursive') ? 2 : 1; ; i += 1) {
     const body = nodes.findIndex((node, at) => at > i && isQuery(node));
@@ -189,7 +189,7 @@ function judgeInsert(into: readonly Node[], { found }: Block): void {
   if (owner !== undefined && !columns.some((node) => textOf(node) === owner)) found.unlimited.add(table);
 }
 
-/** Judges the queries in an expression, such as those in EXISTS. */
+/** Checks the queries in an expression, such as those in EXISTS. */
 function judgeInside(nodes: readonly Node[], block: Block): void {
   for (const node of nodes) {
     if (isQuery(node)) judge(node, block, block.found);
@@ -203,17 +203,17 @@ function clausesOf(nodes: readonly Node[]): Clause[] {
   const clauses: Clause[] = [];
   nodes.forEach((node, i) => {
     const isStart = isWord(node, ...CLAUSES) && !(isWord(node, 'from') && isWord(nodes[i - 1], 'distinct'));
-    // Not "for update" and "do update".
+    // UPDATE starts a clause only at the beginning of a statement, not in FOR UPDATE and DO UPDATE.
     if (isStart || (isWord(node, 'update') && i === 0)) clauses.push({ name: textOf(node), body: [] });
     else clauses.at(-1)?.body.push(node);
   });
   return clauses;
 }
 
-/** A condition of WHERE or ON. `limits`: the relations that it limits; `null`: all. */
+/** A condition in WHERE or ON. `limits` are the relations that it limits, or `null` for all. */
 type Condition = { readonly nodes: readonly Node[]; readonly limits: readonly Relation[] | null };
 
-/** The relations of FROM, USING or UPDATE, with the conditions of their joins. */
+/** Adds the relations of FROM, USING or UPDATE to the block, and the conditions of their joins to `conditions`. */
 function addRelations(nodes: readonly Node[], block: Block, conditions: Condition[]): void {
   let join: string[] = [];
   let part: Node[] = [];
@@ -224,7 +224,8 @@ function addRelations(nodes: readonly Node[], block: Block, conditions: Conditio
     if (on !== -1) {
       const condition = part.slice(on + 1);
       judgeInside(condition, block);
-      // Rows of the left side of a left join, and of both sides of other outer joins, need not meet the condition.
+      // In a left join, the condition need not hold for the rows of the left side; in a right or full join, it need not hold for
+      // the rows of either side.
       const limits = join.includes('left') ? block.relations.slice(length) : null;
       if (!join.includes('right') && !join.includes('full')) conditions.push({ nodes: condition, limits });
     }
@@ -263,15 +264,15 @@ function namedQuery(name: string, block: Block | null): Query | null {
   return block === null ? null : (block.named.get(name) ?? namedQuery(name, block.outer));
 }
 
-/** An expression for an organization: a parameter, or the column of a table. `null`: another expression. */
+/** What an expression is: a parameter, the column with the organization of a relation, or (`null`) anything else. */
 type Operand = 'parameter' | Relation | null;
-/** Two expressions that are equal in every row. */
+/** Two operands that are equal in every row. */
 type Equality = readonly [Operand, Operand];
 
-/** The tables of the block that the conditions limit. */
+/** Returns the tables of the block that the conditions limit. */
 function limitedTablesOf({ relations, ...block }: Block, conditions: readonly Condition[]): ReadonlySet<Relation> {
   const limited = new Set<Relation>();
-  // The table of another query is judged with that query.
+  // The table of an outer query counts as limited here, because it is checked with that query.
   const isLimited = (operand: Operand) =>
     operand === 'parameter' || (operand !== null && (limited.has(operand) || !relations.includes(operand)));
   const rules = conditions.flatMap(({ nodes, limits }) =>
@@ -280,7 +281,7 @@ function limitedTablesOf({ relations, ...block }: Block, conditions: readonly Co
       { operand: other, by: one, limits },
     ]),
   );
-  // A table may be limited by one that a later rule limits.
+  // Repeats, because a table can be limited by one that only a later rule limits.
   for (const _ of rules)
     for (const { operand, by, limits } of rules)
       if (operand !== 'parameter' && operand !== null && isLimited(by) && limits?.includes(operand) !== false)
@@ -288,14 +289,14 @@ function limitedTablesOf({ relations, ...block }: Block, conditions: readonly Co
   return limited;
 }
 
-/** The equalities that hold in all alternatives of OR. */
+/** Returns the equalities that hold in all alternatives of OR. */
 function equalitiesIn(nodes: readonly Node[], block: Block): readonly Equality[] {
   const [first = [], ...others] = split(nodes, (node) => isWord(node, 'or')).map((each) => conjunctionIn(each, block));
   return first.filter(([a, b]) => others.every((each) => each.some(([c, d]) => a === c && b === d)));
 }
 
 function conjunctionIn(nodes: readonly Node[], block: Block): readonly Equality[] {
-  // The first AND after BETWEEN is a part of it.
+  // The first AND after BETWEEN belongs to BETWEEN.
   const isAnd = (node: Node, part: readonly Node[]) =>
     isWord(node, 'and') && (indexOfWord(part, 'between') === -1 || indexOfWord(part, 'and') !== -1);
   return split(nodes, isAnd).flatMap((part) => {
@@ -309,14 +310,14 @@ function conjunctionIn(nodes: readonly Node[], block: Block): readonly Equality[
   });
 }
 
-/** `a = b`, or `(a, b) = (c, d)`. */
+/** Returns the equalities in `a = b` or `(a, b) = (c, d)`. */
 function equalitiesOf(left: readonly Node[], right: readonly Node[], block: Block): readonly Equality[] {
   const [lefts, rights] = [rowOf(left), rowOf(right)];
   if (lefts.length !== rights.length) return [];
   return lefts.map((each, i): Equality => [operandOf(each, block), operandOf(rights[i] ?? [], block)]);
 }
 
-/** `a in ($1)`, `(a, b) in (($1, $2))`, or `(a, b) in (select c, d …)`. */
+/** Returns the equalities in `a in ($1)`, `(a, b) in (($1, $2))` or `(a, b) in (select c, d …)`. */
 function membershipIn(left: readonly Node[], [list, ...others]: readonly Node[], block: Block): readonly Equality[] {
   if (!isGroup(list) || others.length > 0) return [];
   if (!isQuery(list)) {
@@ -337,7 +338,7 @@ function rowOf(nodes: readonly Node[]): readonly (readonly Node[])[] {
 function operandOf(nodes: readonly Node[], block: Block): Operand {
   const [first] = nodes;
   if (nodes.length === 1 && isGroup(first)) return isQuery(first) ? null : operandOf(first, block);
-  // Nothing equals null.
+  // A comparison with NULL is never true, so NULL limits the rows like a parameter.
   if (nodes.length === 1 && (isParameter(first) || isWord(first, 'null'))) return 'parameter';
   const names = split(nodes, (node) => isSign(node, '.'));
   if (names.some((name) => name.length !== 1 || !isName(name[0]))) return null;
@@ -345,7 +346,7 @@ function operandOf(nodes: readonly Node[], block: Block): Operand {
   return columnOf(block, alias, column);
 }
 
-/** A column without an alias has to be one of the query itself. */
+/** Returns the operand for a column. Without an alias, the column must be one of the query itself. */
 function columnOf(block: Block, alias: string | undefined, column: string): Operand {
   const named = block.relations.filter((each) => alias === undefined || each.alias === alias);
   if (named.length === 0 && alias !== undefined && block.outer !== null) return columnOf(block.outer, alias, column);

@@ -2,18 +2,20 @@ import type { Pool, PoolClient } from 'pg';
 import type { Database } from '../../../src/store/sql/database.ts';
 
 type Statement = {
-  /** Empty for a statement that is not prepared. */
+  /** The name of the prepared statement; empty if the statement is not prepared. */
   readonly name: string;
-  /** Empty for a transaction, which counts as one statement. */
+  /** The SQL; empty for a transaction, which counts as one statement. */
   readonly text: string;
-  /** The texts of the statements of a transaction, without those that begin and end it. */
+  /** The SQL of the statements in a transaction, without BEGIN, COMMIT and ROLLBACK. */
   readonly transaction: readonly string[];
 };
 
-/** They come by the clock, not with each request: leases of the rate limits, uses of keys and of sessions, each minute. */
+/** Statements that a timer sends and not a request: leases of rate limits, and the uses of keys and sessions, once a minute. */
 const BY_THE_CLOCK = ['lease_tokens', 'write_key_uses', 'note_networks', 'touch_session'];
 
-/** The number of statements that the pool runs during the work. Each call through Prisma counts at least once as well. */
+/**
+ * Returns the number of statements that the pool runs during `work`. Each call through Prisma counts as at least one statement.
+ */
 export async function countStatements(
   db: Database,
   work: () => Promise<unknown>,
@@ -22,7 +24,10 @@ export async function countStatements(
   return (await recordStatements(db, work, leftOut)).length;
 }
 
-/** The statements that the pool runs during the work. `leftOut`: names; by default those that come by the clock. */
+/**
+ * Returns the statements that the pool runs during `work`, except those with a name in `leftOut`; by default, those that a timer
+ * sends.
+ */
 export async function recordStatements(
   db: Database,
   work: () => Promise<unknown>,
@@ -50,16 +55,16 @@ export async function recordStatements(
 
 const BEGINS_OR_ENDS = /^(BEGIN|COMMIT|ROLLBACK)$/;
 
-/** Gets the parameters of query(). */
+/** Called with the parameters of query(). */
 type OnStatement = (parameters: readonly unknown[]) => void;
 
 type Interceptor = {
   readonly onStatement: OnStatement;
-  /** Returns what gets the statements of a connection until the pool has it back. */
+  /** Returns the function to call for each statement on a connection, until the connection goes back to the pool. */
   readonly onConnection: () => OnStatement;
 };
 
-/** Calls the interceptor before each statement of the pool. Returns a function that ends this. */
+/** Calls the interceptor before each statement of the pool. Returns a function that stops this. */
 export function intercept(pool: Pool, { onStatement, onConnection }: Interceptor): () => void {
   const { query, connect } = pool;
   Object.assign(pool, {
@@ -69,7 +74,7 @@ export function intercept(pool: Pool, { onStatement, onConnection }: Interceptor
     },
     connect: (...parameters: unknown[]) => {
       const connected = Reflect.apply(connect, pool, parameters);
-      // The pool's own query() checks out a connection with a callback; a caller that keeps a connection does not.
+      // The pool's own query() checks out a connection with a callback. A caller that keeps a connection passes no callback.
       if (parameters.length > 0) return connected;
       const onNext = onConnection();
       return connected.then((client: PoolClient) => interceptUntilRelease(client, onNext));
@@ -92,7 +97,7 @@ function interceptUntilRelease(client: PoolClient, onStatement: OnStatement): Po
   });
 }
 
-/** The name and the text in the parameters of query(), whose first one is a text or an object. */
+/** Returns the name and the text of the statement in the parameters of query(), whose first one is a string or an object. */
 export function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
   const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
   return { name, text };

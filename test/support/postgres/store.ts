@@ -11,28 +11,31 @@ import { watchStatements } from './watch-statements.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
-/** A database for the tests of a file, closed after them. */
+/** Opens a new database for the tests of a file. It is closed after them. */
 export async function useDatabase(): Promise<TestDatabase> {
   const database = await openTestDatabase();
   afterAll(() => database.close());
   return database;
 }
 
-/** Dozens of transactions at once, each with its turn, may take longer than the default on a busy machine. */
+/**
+ * How long a transaction may wait for a connection. On a busy machine, dozens of concurrent transactions can take longer than the
+ * default.
+ */
 const CONNECT_SECONDS = 60;
 
 let shared: Promise<TestDatabase> | undefined;
 
 /**
- * A database for all files that this process runs, one after the other: a new one costs as much as hundreds of statements. It has
- * organizations of the other files, so it is not for tests of what concerns all organizations, plans or the schema.
+ * Returns a database for all files that this process runs one after the other, because a new one costs as much as hundreds of
+ * statements. It contains organizations of other files, so tests of all organizations, of plans or of the schema cannot use it.
  */
 export function useSharedDatabase(): Promise<TestDatabase> {
   shared ??= openTestDatabase();
   return shared;
 }
 
-/** A new database, opened as the server opens it. The caller closes it. */
+/** Creates a database and opens it as the server does. The caller closes it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const db = watchStatements(connectTo(scratch.url, 10));
@@ -43,7 +46,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   return { db, url: scratch.url, close, [Symbol.asyncDispose]: close };
 }
 
-/** Another pool of connections to a database of the tests, whose statements are not watched. */
+/** Opens another pool of connections to a test database. Its statements are not watched. */
 export function connectTo(url: string, poolSize = 2): Database & AsyncDisposable {
   const options = { connectSeconds: CONNECT_SECONDS, onIdleError: () => {} };
   const db = openDatabase({ url, keyring: KEYRING, poolSize, ...options });
@@ -52,12 +55,12 @@ export function connectTo(url: string, poolSize = 2): Database & AsyncDisposable
 
 export type Tenant = { readonly scope: OrganizationScope; readonly userId: string; readonly email: string };
 
-/** An organization with one user. */
+/** Creates an organization with one user. */
 export async function createTenant(db: Database, role: Role = 'administrator'): Promise<Tenant> {
   return createActor(db, await createScope(db), role, 'Test');
 }
 
-/** Inserts the row of a key directly, with the id and the times that a test wants. */
+/** Inserts the row of a key directly, with the given id and times. */
 export async function createKeyRow(
   { prisma }: Database,
   { scope, userId }: Tenant,
@@ -83,13 +86,13 @@ export async function createKeyRow(
   return { id, key, hash };
 }
 
-/** A new key that may write. */
+/** Creates a key that may write, and returns it as the writer of a change. */
 export async function getWriter(db: Database, tenant: Tenant): Promise<Writer> {
   const { id } = await createKeyRow(db, tenant, { permissions: [...PERMISSIONS] });
   return { keyId: id, permission: 'parent_programs:write', address: null };
 }
 
-/** Throws if the key of the write was refused. */
+/** Returns the result of a write. Throws if its key was refused. */
 export function requireAccepted<T>(checked: Checked<T>): T {
   if (checked.kind === 'refused') throw new Error('The key of the write was refused.');
   return checked.value;

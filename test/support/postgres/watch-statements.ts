@@ -1,4 +1,5 @@
-// Checks every statement that src/ sends: it names the organization for each table, or its function is listed here.
+// Checks every statement that src/ sends: it must name the organization for each table, or the function that sends it must be
+// listed here.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +8,12 @@ import type { Database } from '../../../src/store/sql/database.ts';
 import { type Owners, unlimitedTables } from './statement-scope.ts';
 import { intercept, statementOf } from './statements.ts';
 
-/** Functions of src/store, by file, that may send statements without a scope, besides those in unscoped/. */
+/**
+ * Functions in src/store, by file, that may send statements without naming the organization. So may all functions in unscoped/.
+ */
 export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
-  // Housekeeping, actions of operators, uses of keys, notices about keys, encryption keys, names of earlier API keys, the
-  // delivery of webhooks, reports of leaked keys and the rows of a cell cover all organizations in one statement.
+  // These cover all organizations in one statement: housekeeping, actions of operators, uses of keys, notices about keys,
+  // encryption keys, names of earlier API keys, the delivery of webhooks, reports of leaked keys, and the rows of a cell.
   'people/access-links.ts': ['deleteExpiredAccessLinks'],
   'organizations/cells.ts': ['countRowsOfCell', 'listDomainsOfCell', 'listKeysOfOtherCells'],
   'resources/events.ts': ['deleteExpiredEvents'],
@@ -29,7 +32,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
     ...['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints', 'recordAttempts'],
   ],
   'webhooks/webhook-history.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
-  // Challenges, failed sign-ins and requests without a key are counted before an organization is known.
+  // These count challenges, failed sign-ins and requests without a key, before the organization is known.
   'people/passkeys.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
   'keys/rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
   'people/sign-in-failures.ts': [
@@ -40,13 +43,13 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
 
 type Options = {
   readonly report?: (error: Error) => void;
-  /** Whether a function may send statements without a scope. */
+  /** Returns whether a function may send statements without naming the organization. */
   readonly isAllowed?: (sender: string) => boolean;
 };
 
 /**
- * The same database, with a check of each statement that src/ sends. One that does not name the organization fails the test that
- * runs. Statements that a test sends itself are not checked.
+ * Returns the database with a check of each statement that src/ sends. A statement that does not name the organization fails the
+ * running test. Statements that a test itself sends are not checked.
  */
 export function watchStatements(db: Database, { report = failTest, isAllowed = isListed }: Options = {}): Database {
   const onStatement = (parameters: readonly unknown[]) => {
@@ -60,7 +63,7 @@ export function watchStatements(db: Database, { report = failTest, isAllowed = i
   return { ...db, prisma: watchPrisma(db.prisma) };
 }
 
-/** The code that sent the statement may handle an error, but not a rejection that nobody awaits. */
+/** Fails the running test with an unhandled rejection, because the code that sent the statement could handle a thrown error. */
 function failTest(error: Error): void {
   void Promise.reject(error);
 }
@@ -75,7 +78,7 @@ function tablesWithoutOrganization(text: string): readonly string[] {
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** From the schema, so that no table is forgotten. */
+/** The tables with rows of organizations, read from the schema, so that no table is forgotten. */
 const OWNERS: Owners = new Map(
   readFileSync(join(ROOT, 'prisma/schema.prisma'), 'utf8')
     .split(/^model /m)
@@ -87,10 +90,10 @@ const OWNERS: Owners = new Map(
     }),
 );
 
-/** Where Prisma was called: it sends a statement only when the result is awaited. */
+/** The stack where Prisma was called. Prisma sends a statement only later, when the result is awaited. */
 const calls = new AsyncLocalStorage<Error>();
 
-/** A client of Prisma, the client of a transaction, or a model. */
+/** Returns a proxy of a Prisma client, of a transaction's client, or of a model. */
 function watchPrisma<T extends object>(client: T): T {
   return new Proxy(client, {
     get(target, name) {
@@ -142,7 +145,10 @@ const OWN_FILES = 'support/postgres/(?:watch-)?statements';
 const FRAME = new RegExp(`${pathToFileURL(ROOT).href}/((?:src|test/(?!${OWN_FILES})).*?\\.ts)[^:]*:(\\d+):`);
 const DECLARATION = /^(?:export )?(?:async )?(?:function\*?|const|class) (\w+)/;
 
-/** The file and the function that sent a statement, such as "src/store/resources/rows.ts findRow"; `null` for code of the tests. */
+/**
+ * Returns the file and the function that sent a statement, such as "src/store/resources/rows.ts findRow"; `null` for code of the
+ * tests.
+ */
 function senderOf({ stack = '' }: Error): string | null {
   const [, file, line] = FRAME.exec(stack) ?? [];
   if (file === undefined) return stack;

@@ -5,7 +5,10 @@ import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 import type { Ended } from './process.ts';
 import { watchOutput } from './secrecy.ts';
 
-/** Runs an operator's command as `scripts/admin/main.ts` does, but in this process, because to start one takes longest. */
+/**
+ * Runs an operator's command as `scripts/admin/main.ts` does, but in this process, because starting a process takes longer than
+ * all else.
+ */
 export async function runAdminCommand(
   databaseUrl: string,
   parameters: readonly string[],
@@ -26,10 +29,10 @@ export async function runAdminCommand(
   return { code, stdout: onStdout, stderr: onStderr };
 }
 
-/** A database of an installation. */
+/** The database of an installation. */
 type Installation = { readonly databaseUrl: string };
 
-/** The steps of a move after `export-organization --move`, until one is refused. Returns how the last one ended. */
+/** Takes the steps of a move after `export-organization --move`, until one is refused. Returns the result of the last step. */
 export async function finishMove(
   { from, to }: { readonly from: Installation; readonly to: Installation },
   { id, file }: { readonly id: string; readonly file: string },

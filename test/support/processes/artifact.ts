@@ -1,4 +1,4 @@
-// The artifacts of "npm run dist", unpacked and run as an operator does.
+// Unpacks and runs the artifacts of "npm run dist" as an operator does.
 import { execFile, spawn } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,19 +8,21 @@ import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 import { SERVES } from './charter.ts';
 import { type Ended, LIMITED, type Running, runFile, runningOf, untilPrinted } from './process.ts';
 
-/** Root runs artifacts as the user "nobody" of Debian, who owns nothing of the checkout. */
+/**
+ * The user who runs artifacts if the tests run as root: "nobody" in Debian, who owns nothing in the checkout. Otherwise `null`.
+ */
 const OTHER_USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : null;
 
 type Machine = {
   /** A folder that every user can read. */
   readonly folder: string;
-  /** Runs `npm run dist`, and returns what it prints. */
+  /** Runs `npm run dist`, and returns its output. */
   readonly make: (output: string, ...parameters: readonly string[]) => Promise<string>;
-  /** Unpacks a tar file in a new folder that belongs to the other user, and returns the only folder in it. */
+  /** Unpacks a tar file into a new folder that belongs to the other user, and returns the path of the artifact. */
   readonly unpack: (tarFile: string) => Promise<string>;
   /** Starts a command of the artifact in this folder. */
   readonly start: (artifact: string, parameters: readonly string[], env?: Env) => Running;
-  /** Runs it until it ends. */
+  /** Runs a command of the artifact until it exits. */
   readonly run: (artifact: string, parameters: readonly string[], env?: Env) => Promise<Ended>;
   /** Starts the server on a free port. */
   readonly serve: (artifact: string, env: Env) => Promise<Running & { readonly url: string }>;
@@ -28,7 +30,10 @@ type Machine = {
 
 type Env = Readonly<Record<string, string>>;
 
-/** A machine with nothing but Node on its PATH, whose programs reach no other machine. Removed after the tests of the file. */
+/**
+ * Prepares a machine that has only Node on its PATH, and whose programs cannot connect to other machines. It is removed after the
+ * tests of the file.
+ */
 export async function useMachine(): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-dist-'));
   await chmod(folder, 0o755);
@@ -75,7 +80,7 @@ export async function useMachine(): Promise<Machine> {
   };
 }
 
-/** Ends a program that connects to another machine. */
+/** Code that ends a program if it connects to another machine. */
 const GUARD = `
 import net from 'node:net';
 const connect = net.Socket.prototype.connect;

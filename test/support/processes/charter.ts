@@ -9,14 +9,14 @@ export type Charter = Running & { readonly url: string };
 
 export const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
 
-/** No test reaches them. */
+/** Rate limits that no test reaches. */
 export const HIGH_LIMITS = {
   RATE_LIMIT_PER_KEY: '1000000',
   RATE_LIMIT_PER_ORGANIZATION: '1000000',
   RATE_LIMIT_PER_ADDRESS: '1000000',
 };
 
-/** The server as an operator starts it, on any free port, in production and so without demonstration data. */
+/** Starts the server as an operator does, on a free port and in production mode, so without demonstration data. */
 export async function startCharter(env: Record<string, string>): Promise<Charter> {
   const defaults = { PORT: '0', NODE_ENV: 'production', ...HIGH_LIMITS };
   const running = startFile('src/main.ts', [], { ...defaults, ...env });
@@ -29,14 +29,17 @@ export async function startCharter(env: Record<string, string>): Promise<Charter
   }
 }
 
-/** Ends the server as an operator does. Fails if it has already ended. */
+/** Stops the server as an operator does. Fails if the server has already exited. */
 export async function endCharter({ child, ended }: Charter): Promise<void> {
   expect({ code: child.exitCode, signal: child.signalCode }).toEqual({ code: null, signal: null });
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 }
 
-/** Stops the server under load: it then exits with 0, every request has got its response, and every acknowledged write exists. */
+/**
+ * Stops the server under load. Expects that it exits with 0, that every request has got its response, and that every acknowledged
+ * write exists.
+ */
 export async function stopUnderLoad(databaseUrl: string, charter: Charter, clients: number): Promise<void> {
   try {
     const { id, key } = await organizationAt(databaseUrl, charter);
@@ -54,18 +57,18 @@ export async function stopUnderLoad(databaseUrl: string, charter: Charter, clien
   }
 }
 
-/** Resolves when the shutdown has begun. */
+/** Resolves when the server has begun to shut down. */
 export function untilStopping({ printed }: Running) {
   return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
-/** Starts a server, runs the work and stops the server. */
+/** Starts a server, calls `work` and stops the server. */
 export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
   await using charter = await startCharter(env);
   return await work(charter);
 }
 
-/** An organization with a key, for a server in another process. */
+/** Creates an organization with a key, for a server in another process. */
 export async function organizationAt(databaseUrl: string, { url }: { url: string }): Promise<TestOrganization> {
   await using db = connectTo(databaseUrl, 1);
   return await createTestOrganization({ db, url });
@@ -73,7 +76,7 @@ export async function organizationAt(databaseUrl: string, { url }: { url: string
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** The complete log lines; throws on one that is not JSON. */
+/** Returns the complete lines of the log. Throws if a line is not JSON. */
 export function logOf({ printed }: Running): LogLine[] {
   return printed.stdout
     .split('\n')

@@ -3,23 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getFaketimeLibrary } from './debian.ts';
 
-/** A clock that a test sets, for processes that it starts. Their timers run as always. */
+/** A clock that a test sets for the processes that it starts. Their timers run at the usual speed. */
 type Clock = {
-  /** The environment of a process that uses this clock in place of the machine's. */
+  /** The environment variables of a process that uses this clock instead of the machine's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Sets the clock this many seconds ahead of the machine's, or behind if negative, also for running processes. */
+  /** Sets the clock this many seconds ahead of the machine's (behind if negative), also for running processes. */
   setAhead(seconds: number): Promise<void>;
   remove(): Promise<void>;
 };
 
 export async function createClock(): Promise<Clock> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-clock-'));
-  // Other users have this clock, too: PostgreSQL does not run as root.
+  // PostgreSQL, which does not run as root, must also be able to read the file.
   await chmod(folder, 0o755);
   const file = join(folder, 'time');
   const setAhead = async (seconds: number) => {
     await writeFile(`${file}.next`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
-    // Replaced atomically, because processes read it each time that they need the time.
+    // Replaces the file atomically, because processes read it whenever they need the time.
     await rename(`${file}.next`, file);
   };
   await setAhead(0);

@@ -11,13 +11,16 @@ import {
 const DOWNLOADS = join(import.meta.dirname, '../../../node_modules/.cache/debian');
 const PYTHON = '/usr/bin/python3';
 
-/** The path of a program, installed from its Debian package if it is missing. Only the long tests need such programs. */
+/**
+ * Returns the path of a program, and first installs its Debian package if the program is missing. Only the long tests need such
+ * programs.
+ */
 export function getProgram(name: string, packageName: string): string {
   const find = () => findOnPath([name], { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` });
   return find() ?? install(packageName, find);
 }
 
-/** The folder of the newest PostgreSQL of Debian, whose package is not in PATH. */
+/** Returns the folder with the programs of Debian's newest PostgreSQL, which Debian does not add to PATH. */
 export function getPostgresPrograms(): string {
   const find = () => {
     const [newest] = globSync('/usr/lib/postgresql/*/bin/initdb').toSorted().toReversed();
@@ -26,13 +29,13 @@ export function getPostgresPrograms(): string {
   return find() ?? install('postgresql', find);
 }
 
-/** Debian's Python, for which its packages are built, whatever PATH finds first. */
+/** Returns the path of Debian's own Python, because Debian's Python packages are built for it. */
 export function getPython(): string {
   const find = () => (isProgram(PYTHON) ? PYTHON : null);
   return find() ?? install('python3', find);
 }
 
-/** Unpacks packages of Debian 12 whose installation would start services, without those that they depend on. */
+/** Unpacks packages of Debian 12 without their dependencies. Installing them would start services. */
 export function unpackIn(folder: string, packages: readonly string[]): void {
   const remedy = 'Run it as root, on Debian 12.';
   if (!canInstallPackages()) throw new Error(`This test unpacks the packages ${packages.join(', ')}. ${remedy}`);
@@ -42,7 +45,7 @@ export function unpackIn(folder: string, packages: readonly string[]): void {
   throw new Error(`${failed}: ${stdout}${stderr}\n${remedy} Delete ${DOWNLOADS}, and try again.`);
 }
 
-/** The library that gives a process another time (libfaketime); the one for processes with several threads. */
+/** Returns the path of libfaketime, the library that gives a process another time, in its version for several threads. */
 export function getFaketimeLibrary(): string {
   const find = () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').at(0) ?? null;
   return find() ?? install('libfaketime', find);
@@ -57,11 +60,11 @@ function install(packageName: string, find: () => string | null): string {
   return found;
 }
 
-/** Replaces all occurrences of each key by its value. Throws if the text of a configuration does not contain one of them. */
+/** Replaces all occurrences of each key by its value. Throws if the text does not contain one of the keys. */
 export function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
   const parts = Object.keys(replacements);
   for (const part of parts) if (!text.includes(part)) throw new Error(`The configuration does not contain "${part}".`);
-  // In one pass: the port of a replacement may begin like a port that is replaced.
+  // Replaces all in one pass, because the port in a replacement may begin like a port that is to be replaced.
   const any = new RegExp(parts.map((part) => part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')).join('|'), 'g');
   return text.replace(any, (part) => replacements[part] ?? part);
 }

@@ -9,26 +9,26 @@ import { getProgram, replaceEach } from './debian.ts';
 import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
-/** The configurations that are part of the artifact. */
+/** The configurations from the artifact. */
 const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
 const CELLS_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-cells.cfg'), 'utf8');
 const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
 
-/** The line of the configuration that says where HAProxy listens. */
+/** The line of the configuration that sets where HAProxy listens. */
 const BIND = /^ +bind .*$/m;
 const PEM = 'charter.pem';
 
 type Haproxy = {
-  /** The URL without TLS, which the configuration of the artifact does not accept. */
+  /** The URL without TLS. Only the tests have it, not the configuration from the artifact. */
   readonly url: string;
-  /** The URL with TLS and `certificate`, as in the configuration of the artifact. */
+  /** The URL with TLS and `certificate`, as in the configuration from the artifact. */
   readonly tlsUrl: string;
   /** The self-signed certificate of localhost, in PEM. */
   readonly certificate: string;
   stop(): Promise<void>;
 };
 
-/** HAProxy in front of two servers on these ports of 127.0.0.1. Resolves when one of them is ready. */
+/** Starts HAProxy in front of two servers on these ports of 127.0.0.1. Resolves when one of the servers is ready. */
 export async function startHaproxy([first, second]: readonly [number, number]): Promise<Haproxy> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-haproxy-'));
   const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
@@ -52,14 +52,17 @@ export async function startHaproxy([first, second]: readonly [number, number]): 
 
 type CellsHaproxy = {
   readonly url: string;
-  /** The id of the process that runs now. */
+  /** Returns the id of the current process. */
   pid(): number;
   /** Replaces the map of moved keys, and restarts HAProxy with it. */
   useMovedKeys(map: string): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** HAProxy in front of three cells, each one server on a port of 127.0.0.1. Resolves when one of them is ready. */
+/**
+ * Starts HAProxy in front of three cells, each a server on one of these ports of 127.0.0.1. Resolves when one of the cells is
+ * ready.
+ */
 export async function startCellsHaproxy(ports: readonly [number, number, number]): Promise<CellsHaproxy> {
   const maps = await mkdtemp(join(tmpdir(), 'charter-cells-'));
   const port = await freePort('127.0.0.1');
@@ -95,7 +98,7 @@ export async function startCellsHaproxy(ports: readonly [number, number, number]
   };
 }
 
-/** HAProxy in front of PostgreSQL. Resolves when it has found the primary. */
+/** Starts HAProxy in front of PostgreSQL. Resolves when HAProxy has found the primary. */
 export async function startDatabaseHaproxy(
   servers: readonly { readonly port: number; readonly checkPort: number }[],
 ): Promise<{ readonly port: number; stop(): Promise<void> }> {
@@ -103,7 +106,7 @@ export async function startDatabaseHaproxy(
   const port = await freePort('127.0.0.1');
   const lines = servers.map((server, i) => [
     `10.0.0.1${i + 1}:5432`,
-    // In production, each machine has one Patroni. Here, one machine has three.
+    // In production, each Patroni has its own machine, and all have the same port. Here, three run on one machine.
     `127.0.0.1:${server.port} port ${server.checkPort}`,
   ]);
   const replacements = { '127.0.0.1:5000': `127.0.0.1:${port}`, ...Object.fromEntries(lines) };
@@ -114,14 +117,14 @@ export async function startDatabaseHaproxy(
 }
 
 type Run = {
-  /** The configuration is written there. */
+  /** The folder for the configuration. */
   readonly folder: string;
   readonly isReady: () => Promise<boolean>;
 };
 
 type Started = { readonly pid: number; stop(): Promise<void> };
 
-/** Starts HAProxy with this configuration. Resolves when it is ready. Stopping it removes the folder. */
+/** Starts HAProxy with this configuration. Resolves when HAProxy is ready. `stop` also removes the folder. */
 async function run(configuration: string, { folder, isReady }: Run): Promise<Started> {
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, configuration);
@@ -139,7 +142,7 @@ async function run(configuration: string, { folder, isReady }: Run): Promise<Sta
   }
 }
 
-/** Writes a certificate and its key as HAProxy wants them, and returns the certificate. */
+/** Writes a certificate with its key in the format that HAProxy needs, and returns the certificate. */
 async function writeCertificate(folder: string): Promise<string> {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const parameters = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';

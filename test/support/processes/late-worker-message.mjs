@@ -1,4 +1,4 @@
-// Loaded before the server (--import): on SIGUSR2, the process is killed while another one still writes to its IPC channel.
+// Loaded before the server (--import). On SIGUSR2, the process is killed while another one still writes to its IPC channel.
 import { spawn } from 'node:child_process';
 
 process.on('SIGUSR2', () => {

@@ -1,4 +1,4 @@
-// Loaded before the server (--import): on SIGUSR2, the process is killed while another one still writes to its standard output.
+// Loaded before the server (--import). On SIGUSR2, the process is killed while another one still writes to its standard output.
 import { spawn } from 'node:child_process';
 
 process.on('SIGUSR2', () => {

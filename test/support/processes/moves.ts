@@ -11,22 +11,25 @@ import { finishMove, runAdminCommand } from './admin.ts';
 
 export const LIST = '/api/parent_programs';
 
-/** The response to a request of a moving organization. */
+/** The response to requests of an organization that is being moved. */
 export const MOVING = { status: 503, headers: { 'retry-after': '5' } };
 
-/** How a command ends that was refused with these words. */
+/** Returns the result of a command that was refused with these words. */
 export const refusal = (words: RegExp | string) => ({
   code: 1,
   stdout: '',
   stderr: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
 });
 
-/** How a command ends that succeeded. */
+/** The result of a command that succeeded. */
 export const SUCCESS = { code: 0, stderr: '' };
 
 export type TeamWithKey = Team & { readonly key: string; readonly keyId: string; readonly client: Client };
 
-/** Two servers with a database each, and the operator's commands that move an organization from the one to the other. */
+/**
+ * Starts two servers with a database each. Returns functions that run the operator's commands for a move from one server to the
+ * other.
+ */
 export async function useMoves() {
   const [source, target] = [await useDashboard(), await useServer()];
   const folder = await useFolder();
@@ -36,7 +39,7 @@ export async function useMoves() {
   const completionOf = (id: string) => `${fileOf(id)}.completion`;
   const exportOf = (id: string, file: string) => ['export-organization', '--id', id, '--file', file];
 
-  /** A team of the source, with a key of its administrator. */
+  /** Creates a team in the source, with a key of its administrator. */
   async function teamWithKey(): Promise<TeamWithKey> {
     const team = await createTeam(source.db);
     const request = { email: team.administrator.email, name: 'Test', permissions: PERMISSIONS, lifeDays: 30 } as const;
@@ -45,24 +48,24 @@ export async function useMoves() {
   }
 
   const startMove = (id: string) => admin(...exportOf(id, fileOf(id)), '--move');
-  /** Takes all steps after the export. */
+  /** Takes all steps of a move after the export. */
   const importTo = (id: string) => finishMove({ from: source, to: target }, { id, file: fileOf(id) });
 
-  /** A team whose move has begun. */
+  /** Creates a team and starts its move. */
   async function movingTeam(): Promise<TeamWithKey> {
     const team = await teamWithKey();
     expect(await startMove(team.organizationId)).toMatchObject(SUCCESS);
     return team;
   }
 
-  /** A team that the target serves. */
+  /** Creates a team and moves it, so that the target serves it. */
   async function createMovedTeam(): Promise<TeamWithKey> {
     const team = await movingTeam();
     expect(await importTo(team.organizationId)).toMatchObject(SUCCESS);
     return team;
   }
 
-  /** Begins two works, one after the other, that wait for the row of the organization, and lets both go on. */
+  /** Starts two operations, one after the other, that wait for the row of the organization, and then lets both continue. */
   const bothBehindLock = <A, B>(id: string, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> =>
     inTransaction(source.db, async (held) => {
       await held.query('select from organizations where id = $1 for update', [id]);
@@ -74,7 +77,7 @@ export async function useMoves() {
       return Promise.all([one, other]);
     });
 
-  /** Begins the work, which waits for the locked table, acts meanwhile, and returns how the work ends. */
+  /** Starts `work`, which waits for the locked table, calls `act` in the meantime, and returns the result of `work`. */
   const actWhileLocked = <T>(table: string, work: () => Promise<T>, act: () => Promise<unknown>): Promise<T> =>
     inTransaction(source.db, async (held) => {
       await held.query(`lock table ${table} in access exclusive mode`);
@@ -85,7 +88,7 @@ export async function useMoves() {
       return result;
     });
 
-  /** Begins the work, which waits for the locked table, ends its connection, and returns how the work ends. */
+  /** Starts `work`, which waits for a lock, terminates its connection, and returns the result of `work`. */
   const interruptAt = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
     inTransaction(source.db, async (held) => {
       await held.query(lock);
@@ -120,7 +123,7 @@ export async function useMoves() {
     complete: (id: string) => admin('complete-move', '--id', id, '--file', completionOf(id)),
     activate: (id: string) => adminOfTarget('activate-organization', '--file', completionOf(id)),
     deletionOf: (id: string) => ['delete-organization', '--id', id, '--name', ORGANIZATION],
-    /** The status of the list for a key in the target. */
+    /** Returns the status of the list in the target for this key. */
     statusInTarget: async (key: string) => (await target.anonymous.get(LIST, { key })).status,
   };
 }

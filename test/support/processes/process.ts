@@ -12,7 +12,7 @@ const INHERITED = {
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
 };
 
-/** Options of spawn(): a run that hangs must not leave a process behind. */
+/** Options of spawn() that end a process that hangs, so that it does not outlive the tests for long. */
 export const LIMITED = { timeout: 3_600_000, killSignal: 'SIGKILL' } as const;
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -25,12 +25,17 @@ export type Running = {
   readonly ended: Promise<Ended>;
 } & AsyncDisposable;
 
-/** Has Node load a file of this folder before the program. By its URL, because Node splits NODE_OPTIONS at spaces. */
+/**
+ * Makes Node load a file of this folder before the program. The file is given by URL, because Node splits NODE_OPTIONS at spaces.
+ */
 export function preloading(file: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import=${new URL(file, import.meta.url).href}` };
 }
 
-/** Runs a file, ours or by absolute path, with this Node, in an environment of only `env`, PATH and the time zone of the tests. */
+/**
+ * Runs a file (ours, or by absolute path) with this Node. The environment contains only `env`, PATH, and variables of the test
+ * run such as its time zone.
+ */
 export function startFile(file: string, parameters: readonly string[], env: Record<string, string> = {}): Running {
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
   const child = spawn(process.execPath, command, {
@@ -42,7 +47,9 @@ export function startFile(file: string, parameters: readonly string[], env: Reco
   return runningOf(child);
 }
 
-/** Runs `npm start` in a folder, in an environment of only `env`, PATH and the time zone of the tests. */
+/**
+ * Runs `npm start` in a folder. The environment contains only `env`, PATH, and variables of the test run such as its time zone.
+ */
 export function startNpm(folder: string, env: Record<string, string>): Running {
   const child = spawn('npm', ['start'], {
     cwd: folder,
@@ -53,10 +60,10 @@ export function startNpm(folder: string, env: Record<string, string>): Running {
   return runningOf(child);
 }
 
-/** Requires that standard output and standard error are pipes. */
+/** Collects the output of a process, whose standard output and standard error must be pipes. */
 export function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
-  // Decodes characters that are split between two chunks.
+  // Decodes characters correctly that are split between two chunks.
   child.stdout?.setEncoding('utf8').on('data', (chunk) => {
     printed.stdout += chunk;
   });
@@ -67,12 +74,15 @@ export function runningOf(child: ChildProcess): Running {
   return running;
 }
 
-/** Every test database is encrypted with the same key; a data folder has its own. */
+/** Returns the encryption key of the test databases if there is a DATABASE_URL. A data folder has its own key. */
 function keyOf({ DATABASE_URL }: Record<string, string>): Record<string, string> {
   return DATABASE_URL === undefined ? {} : { ENCRYPTION_KEY };
 }
 
-/** Not the event "close", which never fires once this side has closed the channel to the process. */
+/**
+ * Resolves when the process has exited and closed its output. Does not wait for the event "close", which never fires once this
+ * side has closed the IPC channel.
+ */
 async function untilEnded(child: ChildProcess, printed: { stdout: string; stderr: string }): Promise<Ended> {
   const closed = [child.stdout, child.stderr].map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -85,10 +95,10 @@ export function runFile(file: string, parameters: readonly string[], env?: Recor
   return startFile(file, parameters, env).ended;
 }
 
-/** Waits for output that matches; throws with all output if the process ends first. */
+/** Waits for output that matches the pattern. If the process ends first, throws an error with all its output. */
 export async function untilPrinted({ child, printed }: Running, pattern: RegExp): Promise<RegExpExecArray> {
   const ask = () => {
-    // Its last output may arrive after its end.
+    // The last output of a process may arrive after its end.
     const hasEnded = (child.exitCode !== null || child.signalCode !== null) && child.stdout?.closed !== false;
     const found = pattern.exec(printed.stdout);
     if (found === null && hasEnded)
@@ -98,7 +108,7 @@ export async function untilPrinted({ child, printed }: Running, pattern: RegExp)
   return until(`${pattern} to be printed`, ask);
 }
 
-/** Waits until a program is ready; throws with its output if it ends first. */
+/** Waits until a program is ready. If the program ends first, throws an error with its output. */
 export async function untilReady(
   { child, printed }: Running,
   { name, isReady }: { readonly name: string; readonly isReady: () => Promise<boolean> },
@@ -110,7 +120,7 @@ export async function untilReady(
   });
 }
 
-/** Kills the process, as a crash would, if it still runs. */
+/** Kills the process like a crash, if it still runs. */
 export async function kill({ child, ended }: Pick<Running, 'child' | 'ended'>): Promise<void> {
   child.kill('SIGKILL');
   await ended;

@@ -1,4 +1,4 @@
-// Preloaded in a server: loading any part of OpenTelemetry then fails.
+// Loaded before the server (--import). Makes every import of OpenTelemetry fail.
 import { registerHooks } from 'node:module';
 
 registerHooks({

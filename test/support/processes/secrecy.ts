@@ -1,11 +1,14 @@
-// A canary in everything that a run prints: no output holds a secret, except where the documentation says so.
+// Checks everything that a run prints. No output may contain a secret, except where the documentation says so.
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PASSWORD } from '../data/accounts.ts';
 import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 
-/** The forms of keys, of secrets of endpoints, and of tokens of sessions, links and forms. The last is the path of endpoints. */
+/**
+ * The patterns of keys, of secrets of endpoints, and of tokens of sessions, links and forms. The last pattern is the path of the
+ * tests' endpoints.
+ */
 const SECRETS = new RegExp(
   [
     'charter_(?:live|test)_(?:[a-z0-9]+_)?[0-9A-Za-z]{46}',
@@ -18,12 +21,18 @@ const SECRETS = new RegExp(
   ].join('|'),
 );
 
-/** They print keys and links for the person who runs them, and programs of the tests the URL of their database. */
+/**
+ * Commands that may print secrets. Some print keys and links for the person who runs them; programs of the tests print the URL of
+ * their database.
+ */
 const PRINT_SECRETS = /scripts\/(admin|mock)\b|charter\.mjs admin|test\/support\/|run-of-tests/;
-/** The sign-ins of the demonstration and the commands with its key, which "Getting started" shows. */
+/**
+ * Lines that may contain secrets of the demonstration: its sign-ins, and the commands with its key, as in the guide "Getting
+ * started".
+ */
 const DEMONSTRATION = /northwind\.example|^ {4}(?:curl -H "Authorization|export CHARTER_URL)/;
 
-/** Notes each line with a secret. The run fails at its end. */
+/** Records each line with a secret, so that the run fails at its end. */
 export function watchOutput(command: string, { stdout = '', stderr = '' }: { stdout?: string; stderr?: string }): void {
   if (!SECRETS.test(stdout) && !SECRETS.test(stderr)) return;
   const lines = [...(PRINT_SECRETS.test(command) ? [] : stdout.split('\n')), ...stderr.split('\n')];
@@ -34,7 +43,7 @@ export function watchOutput(command: string, { stdout = '', stderr = '' }: { std
 
 const NOTES = () => join(process.env['CHARTER_TEST_FOLDER'] ?? '', 'secrets-in-outputs');
 
-/** The lines with a secret that the processes of this run have printed. */
+/** Returns the lines with a secret that the processes of this run have printed. */
 export async function printedSecrets(): Promise<string[]> {
   const text = await readFile(NOTES(), 'utf8').catch(() => '');
   return [...new Set(text.split('\n').filter((line) => line !== ''))];

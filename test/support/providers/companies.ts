@@ -13,7 +13,7 @@ import { createScope } from '../data/actors.ts';
 import { LOCAL } from '../data/webhooks.ts';
 import { type Making, type TestPerson, useIdentityProvider } from './identity-provider.ts';
 
-// For single sign-on: organizations whose people may sign in at a provider that does what a test tells it to.
+// Organizations for tests of single sign-on. Their people sign in at a provider that behaves as the test says.
 
 export type Company = {
   readonly scope: OrganizationScope;
@@ -29,7 +29,7 @@ export async function useCompanies({ publicUrl = PUBLIC_URL, mail }: { publicUrl
   const provider = await useIdentityProvider();
   let made = 0;
 
-  /** An organization whose people may sign in at the provider. Its member is linked to the person there. */
+  /** Creates an organization whose people can sign in at the provider. `member` is linked to `person` there. */
   async function company(
     options: { rules?: Parameters<typeof connect>[2]['rules']; at?: typeof provider } = {},
   ): Promise<Company> {
@@ -53,7 +53,7 @@ export async function useCompanies({ publicUrl = PUBLIC_URL, mail }: { publicUrl
     return { scope, domain, administrator, member, person };
   }
 
-  /** Signs in at the provider, which makes the ID token as it is told. */
+  /** Signs in at the provider. `making` changes the ID token. */
   async function signIn(browser: Browser, email: string, person: TestPerson, making: Making = {}): Promise<Page> {
     return browser.get(provider.authorize(await beginWith(browser, email), person, making));
   }
@@ -67,7 +67,7 @@ export async function useCompanies({ publicUrl = PUBLIC_URL, mail }: { publicUrl
 
 export const PUBLIC_URL = 'http://charter.example.org';
 
-/** A connection of the administrator's organization, with the verified domain of the administrator's e-mail. */
+/** Connects the administrator's organization with a provider, and verifies the domain of the administrator's e-mail address. */
 export async function connect(
   db: Database,
   administrator: Actor,
@@ -83,7 +83,7 @@ export async function connect(
   await vouchForDomain(db, administrator.scope, { domain });
 }
 
-/** Types the e-mail at the sign-in. Returns the URL at the provider. */
+/** Enters the e-mail address on the sign-in page. Returns the URL at the provider. */
 export async function beginWith(browser: Browser, email: string, next = '/profile'): Promise<string> {
   const page = await browser.submit(`/sign-in?next=${encodeURIComponent(next)}`, { email }, '/sign-in');
   const url = urlIn(page);
@@ -91,13 +91,13 @@ export async function beginWith(browser: Browser, email: string, next = '/profil
   return url;
 }
 
-/** Continues at the page that a tile of the provider opens. Returns the URL at the provider. */
+/** Submits the page that the provider's tile opens. Returns the URL at the provider. */
 export async function beginAtTile(browser: Browser, start: string): Promise<string> {
   const [path = ''] = start.split('?');
   return urlIn(await browser.submit(start, {}, path)) ?? '';
 }
 
-/** Where a page leads on by itself. */
+/** Returns the URL that a page redirects to with the header Refresh; `null` if there is none. */
 export function urlIn({ headers }: Page): string | null {
   return /^0; url=(.*)$/.exec(headers['refresh'] ?? '')?.[1] ?? null;
 }

@@ -2,16 +2,16 @@ import { createHash, createHmac, createSign, generateKeyPairSync, type KeyObject
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeNow, listenLocally } from '../servers/port.ts';
 
-// An identity provider that issues what a test tells it to, also what no honest one would.
+// An identity provider that issues what a test tells it to, even what no honest provider would issue.
 
 export type TestPerson = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** How an ID token or a logout token is made. */
+/** Changes to an ID token or a logout token. */
 export type Making = {
-  /** Added to the claims; undefined removes one. */
+  /** Additional claims; `undefined` removes a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** "foreign": with a key that is not published. "client secret": HS256. */
+  /** How the token is signed. "foreign" uses a key that is not published; "client secret" uses HS256. */
   readonly signature?: 'right' | 'none' | 'foreign' | 'client secret' | 'public key';
 };
 
@@ -32,15 +32,15 @@ type IdentityProvider = {
   readonly clientSecret: string;
   /** The paths of all requests. */
   readonly requested: string[];
-  /** Added to the metadata; undefined removes one. */
+  /** Additional metadata; `undefined` removes a member. */
   metadata: Record<string, unknown>;
-  /** Answers instead of the provider where it returns true. */
+  /** Called first for each request. If it returns true, it has sent the response. */
   override: Override | null;
-  /** Whether the token endpoint checks the code verifier, as it must. */
+  /** Whether the token endpoint checks the code verifier, as an honest provider must. */
   checksVerifier: boolean;
-  /** Signs the person in; returns the path to which the browser is sent back. */
+  /** Signs the person in, and returns the path that the browser is sent back to. */
   authorize(url: string, person: TestPerson, making?: Making): string;
-  /** A code for the request of this URL. */
+  /** Returns an authorization code for the request in this URL. */
   codeFor(url: string, person: TestPerson, making?: Making): string;
   logoutToken(claims: Readonly<Record<string, unknown>>, making?: Omit<Making, 'claims'>): string;
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export async function useIdentityProvider(): Promise<IdentityProvider> {
   return provider;
 }
 
-/** `path`: of its issuer, such as "/tenant/". */
+/** Starts a provider. `path` is the path of its issuer, such as "/tenant/". */
 export async function startIdentityProvider(path = ''): Promise<IdentityProvider> {
   const grants = new Map<string, Grant>();
   const server = createServer((req, res) => void answer(req, res));
@@ -165,7 +165,7 @@ export async function startIdentityProvider(path = ''): Promise<IdentityProvider
       iat: now(),
       exp: now() + 300,
       ...(grant.nonce !== null && { nonce: grant.nonce }),
-      // Required with max_age (OpenID Connect Core section 3.1.2.1).
+      // OpenID Connect Core, section 3.1.2.1, requires `auth_time` with `max_age`.
       ...(grant.maxAge !== null && { auth_time: now() }),
       ...grant.person,
       ...grant.making.claims,

@@ -3,21 +3,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type Adapter, type AdapterPayload, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { listenLocally } from '../servers/port.ts';
 
-/** A person at the provider: the subject, and the other claims. */
+/** A person at the provider: the subject and the other claims. */
 export type Account = Readonly<Record<string, unknown>> & { readonly sub: string };
 
 type OidcProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The accounts by their subject, which people type to sign in. */
+  /** The accounts by subject, which people type to sign in. */
   readonly accounts: Map<string, Account>;
   close(): Promise<void>;
 };
 
 const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
 
-/** The certified provider of the package `oidc-provider`, with a page on which people type their subject. */
+/** Starts the certified provider of the package `oidc-provider`. People type their subject on its sign-in page. */
 export async function startOidcProvider(connection: {
   readonly redirectUri: string;
   readonly backChannelLogoutUri: string;
@@ -55,13 +55,13 @@ export async function startOidcProvider(connection: {
     },
     adapter: inMemory(),
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
-    // Its own one refuses addresses of this machine.
+    // The provider's own fetch refuses addresses of this machine.
     fetch(to, { method, headers, body } = {}) {
       return fetch(to, { method: method ?? 'GET', headers: headers ?? {}, body: body ?? null });
     },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ ...accounts.get(sub), sub }) }),
-    // Nobody is asked whether Charter may know who they are.
+    // Grants access without asking people whether Charter may know who they are.
     async loadExistingGrant({ oidc }) {
       const grant = new provider.Grant({ clientId, accountId: oidc.session?.accountId ?? '' });
       grant.addOIDCScope('openid email profile groups');
@@ -104,7 +104,7 @@ export async function startOidcProvider(connection: {
   };
 }
 
-/** Everything that the provider stores, by model and id. */
+/** Returns a store for everything that the provider saves, by model and id. */
 function inMemory(): (model: string) => Adapter {
   const rows = new Map<string, AdapterPayload>();
   return (model) => {

@@ -10,10 +10,10 @@ import { useCompanies } from './companies.ts';
 
 export const SETTINGS = '/organization/sign-in';
 
-/** For passkeys, which need HTTPS. */
+/** The URL of the server with HTTPS, which passkeys need. */
 export const SECURE_URL = 'https://charter.example.org';
 
-/** Organizations that can require single sign-on, each with a break-glass administrator. */
+/** Starts servers for organizations that can require single sign-on and have a break-glass administrator each. */
 export async function useRequirement() {
   const smtp = await startSmtp();
   afterAll(() => smtp.close());
@@ -21,7 +21,7 @@ export async function useRequirement() {
   const { dashboard, db, provider, newBrowser, ...companies } = await useCompanies({ mail });
   const secure = await useDashboard({ databaseUrl: dashboard.databaseUrl, publicUrl: SECURE_URL, mail });
 
-  /** A browser that uses HTTPS, with the session of another one. */
+  /** Returns a browser that uses HTTPS, with the session of another browser. */
   function secureBrowser(from?: Browser): Browser {
     const browser = newBrowserAt(secure);
     if (from !== undefined) browser.cookies.set('__Host-charter', from.cookies.get('charter') ?? '');
@@ -31,7 +31,10 @@ export async function useRequirement() {
   const withPassword = (browser: Browser, email: string) =>
     browser.submit('/sign-in?with=password', { email, password: PASSWORD }, '/sign-in');
 
-  /** An organization with an administrator who is signed in by single sign-on, one with all ways to sign in, and a member. */
+  /**
+   * Creates an organization with an administrator who is signed in by single sign-on, a break-glass administrator with all ways
+   * to sign in, and a member.
+   */
   async function company() {
     const theirs = await companies.company();
     const { scope, administrator, domain } = theirs;
@@ -50,7 +53,7 @@ export async function useRequirement() {
   const requireSingleSignOn = (browser: Browser, { userId }: { readonly userId: string }) =>
     browser.submit(SETTINGS, { break_glass: userId }, `${SETTINGS}/require`);
 
-  /** Such an organization, which requires single sign-on. */
+  /** Creates such an organization, and makes it require single sign-on. */
   async function requiringCompany() {
     const found = await company();
     const { headers } = await requireSingleSignOn(found.browser, found.breakGlass);
@@ -58,7 +61,7 @@ export async function useRequirement() {
     return found;
   }
 
-  /** Expects that the person proves who they are by the passkey, and not by a password, even if it is posted by hand. */
+  /** Expects that the person can give a proof with the passkey, but not with a password, not even in a hand-made request. */
   async function expectProofByPasskeyOnly(browser: Browser, actor: Actor, authenticator: Authenticator): Promise<void> {
     const path = '/profile/api-keys';
     await ageProofs(db, actor);
@@ -69,7 +72,7 @@ export async function useRequirement() {
     expect((await provePasskey(browser, asked, authenticator)).status).toBe(200);
   }
 
-  /** The reasons of the sign-ins that failed in the organization, oldest first. */
+  /** Returns the reasons of the failed sign-ins in the organization, oldest first. */
   const whysOf = async (actor: Pick<Actor, 'scope'>) =>
     (await listAuditEventsOf(db, actor)).flatMap(({ action, detail }) =>
       action === 'user.sign_in_failed' && typeof detail === 'object' && detail !== null && 'why' in detail

@@ -1,7 +1,7 @@
-// Preloaded in Jest's worker processes. jest-light-runner 0.8.2 sends its configuration to all workers once, when the
-// first one asks. A worker that does not listen yet would wait for ever. This module therefore listens as soon as anything
-// does, and answers the worker's own question if the configuration has already arrived. Not earlier: until the first
-// listener is added, Node keeps the messages, and those of tinypool would otherwise be lost.
+// Loaded first in Jest's worker processes. jest-light-runner 0.8.2 sends its configuration to all workers once, when the first
+// worker asks for it. A worker that does not listen yet would wait forever. So this module listens as soon as anything else in
+// the process listens, and answers the worker's own question if the configuration has already arrived. It does not listen
+// earlier: Node keeps messages until the first listener is added, and those for tinypool would otherwise be lost.
 const QUESTION = 'jest-light-runner-get-worker-data';
 
 if (process.send !== undefined) {

@@ -1,14 +1,14 @@
 import { WEIGHTS } from './longest-first.mjs';
 
 const SLOWEST = 10;
-/** The most lines of the failures of a file that are printed, in a run of several files. */
+/** The maximum number of lines that are printed about the failures of a file, in a run of several files. */
 const MOST_LINES = 120;
-/** The time between two lines of progress, if the output is no terminal. */
+/** The time between two lines of progress if the output is not a terminal. */
 const LINE_MS = 15_000;
 
 /**
- * Prints failures as they occur, one line of progress, and in the end the slowest files. The runner does not measure the top
- * level of a file, which opens servers and databases. This reporter does, also for the order in which the next run starts the files.
+ * Prints failures as they occur, one line of progress, and at the end the slowest files. Measures each file including its top
+ * level, which opens servers and databases, because the runner does not. The next run uses these durations to order the files.
  */
 export default class Progress {
   #startedAt = new Map();
@@ -56,7 +56,7 @@ export default class Progress {
       `\n${testResults.length} files in ${seconds} s: ${numPassedTests} tests passed, ${numFailedTests} failed` +
         `${numPendingTests === 0 ? '' : `, ${numPendingTests} skipped`}\n`,
     );
-    // Names as arguments that match no file would otherwise pass.
+    // Otherwise a run whose arguments match no file would pass.
     if (testResults.length === 0) this.#error = new Error('No test file has run.');
   }
 
@@ -64,7 +64,7 @@ export default class Progress {
     return this.#error;
   }
 
-  /** The time left, if the rest is as fast as what has run. */
+  /** Returns the time left if the remaining files run as fast as expected from those that have run. */
   #timeLeft() {
     const weights = globalThis[WEIGHTS] ?? new Map();
     const now = performance.now();
@@ -86,7 +86,10 @@ function nameOf(path) {
   return path.split('/test/').at(-1);
 }
 
-/** At most the first lines of what may be thousands, and none of the bytes that a terminal takes for commands. */
+/**
+ * Returns the first lines of a failure, because there may be thousands. Replaces control characters, which a terminal would
+ * execute.
+ */
 function failureOf(path, { failureMessage }, most) {
   const lines = failureMessage.replace(/[^\P{Cc}\n\t]/gu, '?').split('\n');
   const more =

@@ -1,5 +1,5 @@
-// One PostgreSQL and one Chromium for all test files of a run, in the process of the global set-up. Each starts on the
-// first request for it, over HTTP, so that a run without it does not wait for it.
+// Shares one PostgreSQL and one Chromium among all test files of a run, in the process of the global set-up. Each starts at the
+// first HTTP request for it, so that a run that does not need it does not wait for it.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { listenLocally } from '../servers/port.ts';
@@ -12,7 +12,7 @@ export async function shareServices(): Promise<Services> {
   const start = { postgres: startPostgres, browser: startBrowser };
   const started = new Map<Shared, Promise<Started>>();
   const server = createServer((req, res) => {
-    // On a busy machine, a client could send its next request on a connection that is just being closed as idle.
+    // Otherwise, on a busy machine, a client could send a request on a connection that is just being closed because it was idle.
     res.setHeader('Connection', 'close');
     const name = SHARED.find((each) => req.url === `/${each}`);
     if (name === undefined) return res.writeHead(404).end();
@@ -32,7 +32,7 @@ export async function shareServices(): Promise<Services> {
   let ending: Promise<void> | undefined;
   return {
     url: `http://127.0.0.1:${port}`,
-    // A signal can arrive during the tear-down.
+    // A signal can arrive during the tear-down, so this can be called twice.
     end() {
       ending ??= endAll();
       return ending;
@@ -40,7 +40,10 @@ export async function shareServices(): Promise<Services> {
   };
 }
 
-/** Several short runs share one PostgreSQL if CHARTER_TEST_SERVER is its URL. */
+/**
+ * Starts PostgreSQL. If CHARTER_TEST_SERVER is the URL of a running PostgreSQL, uses that one, so that several short runs can
+ * share it.
+ */
 async function startPostgres(): Promise<Started> {
   const given = process.env['CHARTER_TEST_SERVER'];
   if (given !== undefined) return { url: await makeTemplate(given), end: async () => {} };
@@ -54,7 +57,7 @@ async function startPostgres(): Promise<Started> {
   }
 }
 
-/** The template of every test database: empty, with every migration applied. Returns its URL. */
+/** Creates the template of all test databases, with every migration applied and without rows. Returns its URL. */
 async function makeTemplate(serverUrl: string): Promise<string> {
   const [{ migrate }, { readMigrations }, { completeMigrations }, { openKeyring }, { KEYRING, withClient }] =
     await Promise.all([

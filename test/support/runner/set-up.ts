@@ -8,12 +8,12 @@ declare global {
   var charterTestServices: Services | undefined;
 }
 
-/** `seed`: for the order of the tests within a file. */
+/** Prepares a test run. `seed` determines the order of the tests within a file. */
 export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-test-'));
   const services = await shareServices();
   globalThis.charterTestServices = services;
-  // At a signal, Jest ends without the tear-down, which would leave PostgreSQL and its data behind.
+  // On a signal, Jest exits without the tear-down, which would leave PostgreSQL and its data behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, async () => {
       await services.end();
@@ -22,11 +22,13 @@ export default async function setUp({ seed = 0 }: { seed?: number } = {}): Promi
     });
   }
   process.env['CHARTER_TEST_FOLDER'] = folder;
-  // Shared by the workers and the processes that tests start; `npm test` names a folder that it keeps for its next run.
+  // The workers and the processes that tests start share this cache. `npm test` sets another folder, which it keeps for its next
+  // run.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
   process.env['CHARTER_TEST_SERVICES'] = globalThis.charterTestServices.url;
   process.env['CHARTER_TEST_SEED'] = String(seed);
   process.env['NODE_ENV'] = 'test';
-  // Far from UTC, and not by whole hours: code that depends on the time zone of the machine fails.
+  // The time zone is far from UTC and not a whole number of hours away, so that code that depends on the time zone of the machine
+  // fails.
   process.env['TZ'] = TIME_ZONE;
 }

@@ -1,10 +1,10 @@
-/** What all test files of a run share; `services.ts` starts each when the first test requests it. */
+/** What all test files of a run share. `services.ts` starts each of them when a test first requests it. */
 export const SHARED = ['postgres', 'browser'] as const;
 export type Shared = (typeof SHARED)[number];
 
 const asked = new Map<Shared, Promise<string>>();
 
-/** The URL of PostgreSQL, as a superuser and with the template's name, or that of Chromium for Playwright. */
+/** Returns the URL of PostgreSQL, for a superuser and with the name of the template, or the URL of Chromium for Playwright. */
 export function sharedUrl(name: Shared): Promise<string> {
   const url = asked.get(name) ?? ask(name);
   asked.set(name, url);

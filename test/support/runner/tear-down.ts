@@ -1,6 +1,9 @@
 import { rm } from 'node:fs/promises';
 
-/** Stops the shared services. Throws if a secret was printed and, after a whole run of `npm test`, if no test has produced some status. */
+/**
+ * Stops the shared services. Throws if a secret was printed, or if after a complete run of `npm test` no test has produced one of
+ * the contract's statuses.
+ */
 export default async function tearDown(options: {
   testPathPatterns?: { patterns: string[] };
   testNamePattern?: string;

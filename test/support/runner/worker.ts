@@ -7,13 +7,13 @@ import type { Circus } from '@jest/types';
 import { addEventHandler, getState } from 'jest-circus';
 import { randomNumbers } from '../data/random-numbers.ts';
 
-// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every
-// unhandled error, and a random order. The top level of a test file, which opens servers and databases, gets the same
-// time limit. The `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
+// Adds to jest-light-runner what Jest's own runner has: a time limit for every test and hook, a failure for every unhandled
+// error, and a random order. The top level of a test file, which opens servers and databases, gets the same time limit. The
+// `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
 
-/** The limits only end a test that hangs: a wait in vain, and a test on a busy machine, take less. */
+/** The limits, which only end tests that hang. They are longer than a failed wait, and than a test takes on a busy machine. */
 const [TEST_LIMIT_MS, SOAK_LIMIT_MS] = [900_000, 3_600_000];
-/** The limit of the file that runs. */
+/** The limit of the current test file. */
 let limitMs = TEST_LIMIT_MS;
 
 const shuffled = new WeakSet<Circus.DescribeBlock>();
@@ -27,13 +27,13 @@ addEventHandler((event, { currentDescribeBlock, rootDescribeBlock }) => {
   }
   if (shuffled.has(rootDescribeBlock)) return;
   shuffled.add(rootDescribeBlock);
-  // The runner collects the tests after the first hooks.
+  // Shuffles in a hook, because the runner collects the tests before it runs the hooks.
   const fn = () => shuffle(rootDescribeBlock, randomNumbers(Number(process.env['CHARTER_TEST_SEED'])));
   const hook = { type: 'beforeAll', fn, asyncError: new Error(), parent: rootDescribeBlock, seenDone: false } as const;
   rootDescribeBlock.hooks.unshift({ ...hook, timeout: undefined });
 });
 
-// The runner imports `name.test.ts?<time>`. It gets a module that imports the test file through `loadTestFile`.
+// The runner imports `name.test.ts?<time>`. This hook gives it a module that imports the test file through `loadTestFile`.
 registerHooks({
   load(url, context, nextLoad) {
     if (!/\.(?:test|soak)\.ts\?\d+$/.test(url)) return nextLoad(url, context);
@@ -42,11 +42,14 @@ registerHooks({
   },
 });
 
-/** Imports a test file within the time limit. If this fails, the `afterAll` hooks close what the file has opened. */
+/**
+ * Imports a test file within the time limit. If the import fails, runs the `afterAll` hooks, which close what the file has
+ * opened.
+ */
 export async function loadTestFile(url: string): Promise<void> {
   limitMs = url.includes('.soak.ts?') ? SOAK_LIMIT_MS : TEST_LIMIT_MS;
   const { CHARTER_TEST_RECORDS: records } = process.env;
-  // Its hook is the first one, and therefore runs last.
+  // This `afterAll` hook is added first, so it runs last.
   if (records !== undefined) afterAll(await recordExecution(fileURLToPath(url), records));
   try {
     await withinLimit(() => import(url), limitMs);
@@ -65,7 +68,7 @@ function limit(entry: { fn: unknown } | undefined, timeoutMs = limitMs): void {
   entry.fn = () => withinLimit(() => work(), timeoutMs);
 }
 
-/** Rejects after the time limit, or with an error that was thrown meanwhile and not handled. */
+/** Rejects after the time limit, or with an unhandled error that was thrown in the meantime. */
 async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -74,7 +77,7 @@ async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void
   });
   try {
     await Promise.race([work(), tooLate]);
-    // Rejections are reported after the turn in which they occurred.
+    // Rejections are reported after the turn of the event loop in which they occurred.
     await new Promise(setImmediate);
     for (const [promise, reason] of unhandled) {
       unhandled.delete(promise);
@@ -89,13 +92,14 @@ async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void
 
 const unhandled = new Map<Promise<unknown>, unknown>();
 let failNow: ((error: unknown) => void) | undefined;
-// A test may start several operations that should fail, and examine them one after another.
-// The runner was killed, and stops no worker any more.
+// A rejection that is handled later does not count, because a test may start several operations that should fail, and await them
+// one after another.
+// The channel closes when the runner is killed, because it can then no longer stop its workers.
 process.on('disconnect', () => process.exit(1));
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
 process.on('uncaughtException', (error) => {
-  // The next test reports an error that was thrown between two tests.
+  // An error between two tests is reported by the next test.
   if (failNow === undefined) unhandled.set(Promise.resolve(), error);
   else failNow(error);
 });
@@ -112,23 +116,23 @@ function shuffle(block: Circus.DescribeBlock, random: () => number): void {
   for (const child of children) if (child.type === 'describeBlock') shuffle(child, random);
 }
 
-// Notes which files of the program the functions belong to that a test file executes, for `npm test -- --changed`.
+// Records, for `npm test -- --changed`, which files of the program contain functions that a test file executes.
 
 const ROOT = join(import.meta.dirname, '../../..');
 
 let profiler: Promise<Session> | undefined;
 
-/** Begins to count for a test file. Returns the function that writes the names of the files, relative to the root, as JSON. */
+/** Starts to record for a test file. Returns the function that writes the names of the files as JSON, as paths from the root. */
 export async function recordExecution(testFile: string, folder: string): Promise<() => Promise<void>> {
   profiler ??= startProfiler();
   const session = await profiler;
-  // Forgets what was executed before.
+  // Resets the counts, so that earlier executions are left out.
   await session.post('Profiler.takePreciseCoverage');
   return async () => {
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const own = result.filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'));
     const executed = own.filter(({ functions }) =>
-      // The first one is the module itself, which runs when it is loaded.
+      // The first function is the module itself, which runs when it is loaded.
       functions.slice(1).some(({ ranges: [range] }) => (range?.count ?? 0) > 0),
     );
     const names = executed.map(({ url }) => relative(ROOT, fileURLToPath(url)));

@@ -1,4 +1,4 @@
-// A process that accepts connections and hands them over by its channel, as the supervisor of WORKERS does.
+// Accepts connections and hands them over through the IPC channel, as the supervisor of WORKERS does.
 import { createServer } from 'node:net';
 import { listenOn, stopListening } from '../../../src/listen-on.ts';
 

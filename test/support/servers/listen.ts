@@ -14,7 +14,10 @@ import { Worker } from '../../../src/workers/worker.ts';
 
 const ACCEPTOR = join(import.meta.dirname, 'acceptor.ts');
 
-/** On a free port, or on `port`. With CHARTER_TEST_TRANSPORT=workers and without a port, another process accepts the connections, as with WORKERS. */
+/**
+ * Listens on `port`, or on a free port. With CHARTER_TEST_TRANSPORT=workers and without `port`, another process accepts the
+ * connections, as with WORKERS.
+ */
 export async function listen(
   app: RequestListener,
   { port, ...options }: ServeOptions & { port?: number | undefined } = {},

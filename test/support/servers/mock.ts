@@ -6,14 +6,14 @@ import { requireMockConformity } from '../contract/contract.ts';
 
 export type TestMock = Mock & { readonly client: Client } & AsyncDisposable;
 
-/** A mock for the tests of a file, closed after them. */
+/** Starts a mock for the tests of a file. It is closed after them. */
 export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startTestMock(options);
   afterAll(() => mock.close());
   return mock;
 }
 
-/** A mock on any free port, and a client that checks every response against the contract. The caller closes it. */
+/** Starts a mock on a free port. Its client checks every response against the contract. The caller closes it. */
 export async function startTestMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
   const client = new Client(mock.url, mock.key, requireMockConformity);
@@ -21,11 +21,11 @@ export async function startTestMock(options: CheckoutOptions = {}): Promise<Test
 }
 
 type TestProxy = ContractProxy & {
-  /** The lines that it has printed. */
+  /** The lines that the proxy has printed. */
   readonly lines: string[];
 } & AsyncDisposable;
 
-/** A proxy on any free port that checks the server at `target` against the contract. */
+/** Starts a proxy on a free port that checks the server at `target` against the contract. */
 export async function startTestProxy(target: string): Promise<TestProxy> {
   const lines: string[] = [];
   const print = (line: string) => lines.push(line);

@@ -8,13 +8,13 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** Lets the server listen on any free port of 127.0.0.1, and returns the port. */
+/** Makes the server listen on a free port of 127.0.0.1, and returns the port. */
 export async function listenLocally(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return portOf(server.address());
 }
 
-/** Closes the server with its connections, and resolves when they are closed. */
+/** Closes the server and its connections, and resolves when all are closed. */
 export function closeNow(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -23,12 +23,12 @@ export function closeNow(server: HttpServer): Promise<void> {
 }
 
 /**
- * Below the ports that Linux and macOS give to outgoing connections. A server can listen on such a port later, and again after
- * a restart, because no client's connection takes it meanwhile.
+ * The range of ports for servers, below those that Linux and macOS use for outgoing connections. So no client takes such a port
+ * before the server listens on it, or while the server restarts.
  */
 const PORTS = [10_000, 32_767] as const;
 
-/** A port that nothing listens on. */
+/** Returns a port that nothing listens on. */
 export async function freePort(host: string): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS);

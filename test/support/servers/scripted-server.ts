@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { closeNow, listenLocally } from './port.ts';
 
-// A server that fails on cue, as a network, a proxy or an overloaded server does to a client.
+// A server that fails when a test tells it to, as a network, a proxy or an overloaded server can fail.
 
 export type Received = {
   readonly method: string;
@@ -22,14 +22,14 @@ export type Step = (res: ServerResponse, received: Received) => void;
 
 export type ScriptedServer = {
   readonly url: string;
-  /** Every request since the last script, in order. */
+  /** All requests since the last call of `play`, in order. */
   readonly received: Received[];
-  /** One step for each request; the last step also serves all later requests. */
+  /** Sets the steps, one for each request. The last step also serves all later requests. */
   play(...steps: [Step, ...Step[]]): void;
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** A scripted server for the tests of a file, closed after them. */
+/** Starts a scripted server for the tests of a file. It is closed after them. */
 export async function useScriptedServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer();
   afterAll(() => server.close());
@@ -58,7 +58,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   };
 }
 
-/** Responds with JSON, by default with the body of an exception. */
+/** Returns a step that responds with JSON, by default with the body of an exception. */
 export function respondsWith(
   status: number,
   headers: Record<string, string> = {},
@@ -80,7 +80,7 @@ export const stallsMidway: Step = (res) => {
   res.write('{"data":');
 };
 
-/** Forwards the request to a real server, and its response back. */
+/** Returns a step that forwards the request to a real server, and returns the response of this server. */
 export function passesOn(target: string): Step {
   return (res, received) =>
     void forward(target, received, (response) =>
@@ -88,7 +88,7 @@ export function passesOn(target: string): Step {
     );
 }
 
-/** Forwards the request, lets the server process it, and drops the response. */
+/** Returns a step that forwards the request to a real server, and closes the connection instead of returning the response. */
 export function losesResponseOf(target: string): Step {
   return (res, received) =>
     void forward(target, received, (response) => response.resume().once('end', () => res.socket?.destroy()));
@@ -110,7 +110,7 @@ async function readText(req: IncomingMessage): Promise<string> {
 
 type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
-/** A server that is not ours, for the duration of the work. */
+/** Starts a server that is not ours, with this listener. The caller closes it. */
 export async function startUpstream(listener: RequestListener): Promise<Upstream> {
   const server = createServer(listener);
   const port = await listenLocally(server);

@@ -1,4 +1,4 @@
-/** A self-signed certificate of hook.example. Only tests use it. */
+/** A self-signed certificate of hook.example, which only tests use. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBnTCCAUSgAwIBAgIUBfItyo6Gnm3IAY/4uB1+x9XTKSYwCgYIKoZIzj0EAwIw
 FzEVMBMGA1UEAwwMaG9vay5leGFtcGxlMCAXDTI2MTEyMzA3MTA0NVoYDzIxMjYx

@@ -16,10 +16,13 @@ import { watchStatements } from '../postgres/watch-statements.ts';
 import { watchOutput } from '../processes/secrecy.ts';
 import { listen } from './listen.ts';
 
-/** Prints nothing, and adds no listener to the output of the process, which runs many tests. What it logs must hold no secret. */
+/**
+ * A logger that prints nothing and checks that no line contains a secret. It adds no listener to the output of this process,
+ * which runs many tests.
+ */
 export const SILENT = pino({ base: null }, { write: (line) => watchOutput('server', { stdout: line }) });
 
-/** No test reaches them, but every response of a key has the headers of the limits. */
+/** Rate limits that no test reaches. They are not off, so that responses have the headers of the limits. */
 const HIGH_LIMITS: RequestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };
 
 export type TestServer = {
@@ -37,7 +40,7 @@ export type TestServer = {
 
 export type TestOrganization = {
   readonly id: string;
-  /** The first of its users has the requested role. */
+  /** The e-mail address of its user, who has the requested role. */
   readonly email: string;
   readonly key: string;
   readonly client: Client;
@@ -45,10 +48,10 @@ export type TestOrganization = {
 
 type Options = {
   databaseUrl?: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns the time of the server, in milliseconds since 1970. */
   clock?: () => number;
   timeLimits?: TimeLimits;
-  /** Any free one by default. */
+  /** The port; by default, a free one. */
   port?: number;
 } & Partial<Observers> &
   Partial<Omit<AppConfig, 'now'>>;
@@ -68,14 +71,14 @@ const CONFIG: AppConfig = {
   maxWaitMs: 30_000,
 };
 
-/** A server for the tests of a file, closed after them. */
+/** Starts a server for the tests of a file. It is closed after them. */
 export async function useServer(options: Options = {}): Promise<TestServer> {
   const server = await startServer(options);
   afterAll(() => server.close());
   return server;
 }
 
-/** The application on a free port, over a database of its own. The caller closes it. */
+/** Starts the application on a free port, with a new database unless `databaseUrl` is given. The caller closes it. */
 export async function startServer({
   databaseUrl,
   clock = () => Date.now(),
@@ -118,7 +121,7 @@ export async function startServer({
 
 let made = 0;
 
-/** An organization with one user and one key. Its names are unique, so that tests can share a server. */
+/** Creates an organization with one user and one key. Its names are unique, so that tests can share a server. */
 export async function createTestOrganization(
   server: Pick<TestServer, 'db' | 'url'>,
   {

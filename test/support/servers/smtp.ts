@@ -2,24 +2,27 @@ import { createServer } from 'node:net';
 import { listenLocally } from './port.ts';
 
 export type Smtp = {
-  /** For SMTP_URL. */
+  /** The value for SMTP_URL. */
   readonly url: string;
-  /** The mails received so far, with headers, long lines unfolded. */
+  /** The mails so far, with their headers. Folded lines are joined. */
   readonly mails: string[];
-  /** True once a client has connected. */
+  /** Returns whether a client has connected. */
   isAsked(): boolean;
-  /** Lets the clients of a slow server continue, and later ones not wait. */
+  /** Sends the greeting that a slow server has delayed, and no longer delays it for later clients. */
   greet(): void;
   close(): void;
 } & AsyncDisposable;
 
-/** The part of SMTP (RFC 5321) that receives a mail; a slow server delays its greeting until it is released. */
+/**
+ * Starts a server with the part of SMTP (RFC 5321) that receives a mail. With `isSlow`, it delays its greeting until `greet` is
+ * called.
+ */
 export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   const mails: string[] = [];
   let isReleased = !isSlow;
   const greetings: (() => void)[] = [];
   const server = createServer((socket) => {
-    // A client may be killed.
+    // A client may be killed, which resets its connection.
     socket.on('error', () => {});
     let [text, isData] = ['', false];
     const greet = () => socket.write('220 test\r\n');
@@ -28,7 +31,7 @@ export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
     socket.on('data', (chunk) => {
       text += chunk.toString();
       if (isData && text.includes('\r\n.\r\n')) {
-        // Long lines arrive folded (RFC 2045 section 6.7, and in the head RFC 5322 section 2.2.3).
+        // Joins folded lines: in the body, RFC 2045 section 6.7; in the header, RFC 5322 section 2.2.3.
         mails.push(text.replaceAll('=\r\n', '').replace(/\r\n[ \t]+/g, ' '));
         [text, isData] = ['', false];
         socket.write('250 taken\r\n');

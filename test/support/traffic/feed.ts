@@ -1,12 +1,12 @@
-// Reads the feed as an integration does, and applies it to a copy.
+// Reads the event feed as an integration does, and applies the events to a copy.
 import type { components } from '../../../generated/openapi.d.ts';
 import type { Client } from '../clients/client.ts';
 
 export type Program = components['schemas']['ParentProgram'];
-/** An event of a parent program. Those of other resources have other data. */
+/** An event of a parent program. Events of other resources have other data. */
 export type FeedEvent = Omit<components['schemas']['Event'], 'data'> & { readonly data: Program };
 
-/** Every event from the cursor on, or from the beginning, and the cursor of the last page. */
+/** Returns all events after the cursor, or all events without a cursor, and the cursor of the last page. */
 export async function readFeed(
   client: Client,
   { cursor, query = '' }: { cursor?: string | undefined; query?: string } = {},
@@ -26,7 +26,7 @@ export function feedUrl(cursor: string | undefined, query = ''): string {
   return `/api/events${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
 }
 
-/** The copy after the events. Throws for an event that is impossible after those before it. */
+/** Returns the copy with the events applied. Throws if an event is impossible after the earlier ones. */
 export function applyEvents(events: readonly FeedEvent[], copy: ReadonlyMap<string, Program> = new Map()) {
   const programs = new Map(copy);
   for (const { id, type, data } of events) {

@@ -5,20 +5,22 @@ type Flood = {
   /** How often each status was received so far. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly sockets: readonly Socket[];
-  /** Resets all connections, including those that wait for responses. */
+  /** Resets all connections, even those that wait for responses. */
   stop(): Promise<void>;
 } & AsyncDisposable;
 
-/** The kernel resets connections of a listener that has more than 511 waiting. */
+/**
+ * The number of connections that are opened at the same time. The kernel resets connections if more than 511 wait for a listener.
+ */
 const OPENED_AT_ONCE = 100;
 
 type FloodOptions = {
   readonly connections: number;
-  /** Requests of each connection that are sent without waiting for responses. */
+  /** The number of requests that each connection sends without waiting for responses. */
   readonly requests: number;
-  /** The text of one request; `number` is another one each time. */
+  /** Returns the text of one request. `number` differs for each request. */
   readonly text: (number: number) => string;
-  /** Sends another request for each response, until the flood is stopped. */
+  /** Whether each response is followed by another request, until the flood is stopped. */
   readonly isEndless?: boolean;
 };
 
@@ -43,7 +45,7 @@ export async function flood(
     let rest = '';
     socket.on('data', (bytes) => {
       const lines = (rest + bytes.toString('latin1')).split('\r\n');
-      // A line may arrive in two pieces. The status line follows the body of the previous response.
+      // Keeps an incomplete line for the next chunk. A status line directly follows the body of the previous response.
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const status = Number(/HTTP\/1\.1 (\d{3}) /.exec(line)?.[1] ?? 0);
@@ -66,7 +68,7 @@ export async function flood(
   return { statuses, sockets, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** A request without a body in HTTP/1.1 text, over a connection that stays open. */
+/** Returns a request without a body as HTTP/1.1 text. The connection stays open. */
 export function keptRequest(line: string, headers: readonly string[] = []): string {
   return [`${line} HTTP/1.1`, 'Host: charter.test', ...headers, '', ''].join('\r\n');
 }

@@ -1,5 +1,5 @@
-// Integrations that use several servers for as long as a test lasts, and notice what must never happen: an acknowledged write that
-// is lost or not seen, an event that is missing, repeated or out of order, an entity tag of two contents.
+// Integrations that use several servers throughout a test, and report what must never happen: an acknowledged write is lost or
+// not visible; an event is missing, repeated or out of order; an entity tag stands for two contents.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Reply, Sending } from '../clients/client.ts';
 import { until } from '../wait.ts';
@@ -13,18 +13,18 @@ const RETRY_MS = 50;
 const OVERLAP_MS = 60_000;
 
 type Integrations = {
-  /** Resolves after so many more acknowledged writes. Rejects after a violation. */
+  /** Resolves after this number of further acknowledged writes. Rejects after a violation. */
   readonly afterMore: (writes: number) => Promise<void>;
-  /** Ends the writers, lets the readers read the rest, and compares. */
+  /** Stops the writers, lets the readers read the rest, and compares the results. */
   readonly end: () => Promise<Observed>;
 };
 
 type Observed = {
-  /** Empty, if every promise was kept. */
+  /** The broken promises; empty if all were kept. */
   readonly violations: readonly string[];
-  /** The responses that were 503. These requests were sent again. */
+  /** The responses with 503. Their requests were sent again. */
   readonly unavailable: readonly string[];
-  /** The responses among `unavailable` that were not refusals under load. */
+  /** The responses among `unavailable` that were not load refusals. */
   readonly outages: readonly string[];
   /** The longest time between a request and its response. */
   readonly longestMs: number;
@@ -32,8 +32,8 @@ type Observed = {
 };
 
 /**
- * Each writer writes through one of the clients, and reads its writes through the other one. `programs`: those that the
- * organization has already.
+ * Starts the integrations. Each writer writes through one of the clients, and reads its writes through the other. `programs` are
+ * the programs that the organization already has.
  */
 export function startIntegrations(clients: readonly [Client, Client], programs: readonly Program[] = []): Integrations {
   const run = new Run(clients, programs);
@@ -66,7 +66,7 @@ class Run implements Observed {
   isEnding = false;
   hasEnded = false;
   readonly #clients: readonly [Client, Client];
-  /** Each program as its last acknowledged write left it. */
+  /** Each program as of its last acknowledged write. */
   readonly #programs = new Map<string, Program>();
   readonly #polled = new Map<string, Program>();
   /** The responses by URL and entity tag. */
@@ -169,7 +169,7 @@ class Run implements Observed {
     }
   }
 
-  /** Sends the request again as long as it gets a 503. */
+  /** Sends the request, and repeats it while the response is 503. */
   async #send(client: Client, method: string, url: string, sending: Sending = {}): Promise<Reply> {
     for (; ; await delay(RETRY_MS)) {
       const sentAt = performance.now();

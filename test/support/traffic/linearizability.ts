@@ -1,15 +1,15 @@
-// Checks a recorded history. All instants come from one clock, that of the sender.
+// Checks a recorded history. All times come from one clock, that of the process that sends the requests.
 
-/** From just before the request was sent until its response had arrived. */
+/** The time from just before a request was sent until its response had arrived. */
 export type Span = { readonly sent: number; readonly received: number };
-/** The value written or read; every write of a register writes a distinct value. */
+/** A write or a read of a register. Every write of a register has another value. */
 export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: string };
 export type KeyUse = Span & { readonly key: string; readonly status: number };
 
 /**
- * Why the accesses of a register are not linearizable: no order explains them in which each takes effect between its sending
- * and its response. For unique values, three rules over the zones of the values decide (Gibbons and Korach, "Testing Shared
- * Memories", 1997). Empty: they are linearizable.
+ * Returns the reasons why the accesses to a register are not linearizable; empty if they are. They are linearizable if each can
+ * take effect at one moment between its request and its response, so that every read returns the last value written before. As
+ * values are unique, three rules about the zones of the values decide this (Gibbons and Korach, "Testing Shared Memories", 1997).
  */
 export function judgeRegister(accesses: readonly Access[]): string[] {
   const zones = [...Map.groupBy(accesses, ({ value }) => value)].map(([value, cluster]) => zoneOf(value, cluster));
@@ -47,13 +47,12 @@ function zoneOf(value: string, cluster: readonly Access[]) {
 }
 
 /**
- * Uses accepted although sent after the end of the key was acknowledged, and uses refused before anybody started to
- * end it.
+ * Returns the uses of keys that were accepted although they were sent after the end of the key was acknowledged, and those that
+ * were refused before anybody began to end the key.
  */
 export function judgeKeys(uses: readonly KeyUse[], ends: ReadonlyMap<string, Span>): string[] {
   return uses.flatMap(({ key, sent, received, status }) => {
     const end = ends.get(key);
-    // The history names keys by a label, never by the key itself.
     const isAccepted = status !== 401 && status < 500;
     if (isAccepted && end !== undefined && sent > end.received) return [`${key} was accepted after its end`];
     if (status === 401 && (end === undefined || received < end.sent)) return [`${key} was refused before its end`];

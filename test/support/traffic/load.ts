@@ -3,14 +3,17 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { until } from '../wait.ts';
 
 /**
- * Whether a server refused a request because too many wait for the database, which a busy machine causes, too. The response in
- * an outage has the same body, but a longer Retry-After.
+ * Whether a server refused a request because too many requests wait for the database. A busy machine can cause this, too. In an
+ * outage, the response has the same body but a longer Retry-After.
  */
 export function isLoadRefusal({ status, retryAfter }: Refusal): boolean {
   return status === 503 && retryAfter === '1';
 }
 
-/** Repeats a request until it is not refused with 503, as a busy machine may do, and as any does in an outage. */
+/**
+ * Repeats a request while the response is 503, which every server sends in an outage, and which a busy machine can cause at any
+ * time.
+ */
 export function untilAdmitted<T extends { readonly status: number }>(send: () => Promise<T>): Promise<T> {
   return until('a response other than 503', async () => {
     const reply = await send();
@@ -25,13 +28,16 @@ const RETRY_MS = 50;
 const LOAD_REFUSAL = Symbol('a refusal under load');
 
 export type Requests = {
-  /** Resolves after so many more successes, or a failure. */
+  /** Resolves after this number of further successes, or after a failure. */
   readonly afterMore: (count: number) => Promise<void>;
-  /** Every response that was neither a success nor a refusal under load, and every connection that was lost. */
+  /** Stops the clients. Returns every response that was neither a success nor a load refusal, and every lost connection. */
   readonly end: () => Promise<{ readonly failures: readonly string[] }>;
 };
 
-/** Clients with a connection each, which send one request after the other: half of them read, half create parent programs. */
+/**
+ * Starts clients with one connection each that send one request after another. Half of them read, and half create parent
+ * programs.
+ */
 export function startRequests(url: string, key: string): Requests {
   const failures: string[] = [];
   let [responses, isEnding] = [0, false];
@@ -63,8 +69,8 @@ export function startRequests(url: string, key: string): Requests {
 type Sending = { readonly agent: Agent; readonly key: string; readonly name: string | undefined };
 
 /**
- * Lists parent programs, or creates one with this name. Resolves with the status of a success, LOAD_REFUSAL, the status and the
- * text of any other response, or the code of the error.
+ * Lists parent programs, or creates one with this name. Resolves to the status of a success, to LOAD_REFUSAL, to the status and
+ * the text of any other response, or to the code of an error.
  */
 export function send(url: string, { agent, key, name }: Sending): Promise<number | string | typeof LOAD_REFUSAL> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
@@ -91,17 +97,18 @@ export function send(url: string, { agent, key, name }: Sending): Promise<number
 }
 
 export type Load = {
-  /** True when each client has had some responses. A connection that no client has used yet may be reset when the server ends. */
+  /** Returns whether each client has had some responses. Before that, the server may reset unused connections when it stops. */
   readonly isSteady: () => boolean;
-  /** Resolves when no client can connect any more: the names of the programs that were created, and every other problem. */
+  /** Resolves when no client can connect any more, to the names of the programs that were created, and to all problems. */
   readonly ended: Promise<{ created: string[]; problems: string[] }>;
 };
 
 /**
- * Clients that each send one request after another over a connection of their own, and open another one after a response with
- * `Connection: close`, until connections are refused. Half of them read, half create programs. Each begins after the first
- * response of the one before it. A client repeats a request that was refused under load, as a busy machine may do, and until the
- * load is steady any that got a 503: in processes that have just started, the first statements can take too long.
+ * Starts clients that each send one request after another over their own connection, until connections are refused. After a
+ * response with `Connection: close`, a client opens another connection. Half of the clients read, and half create programs. Each
+ * client starts after the first response to the client before it. Clients repeat requests after a load refusal, which a busy
+ * machine can cause. Until the load is steady, they repeat requests after any 503, because the first statements of a new process
+ * can take too long.
  */
 export function startLoad(url: string, { key, clients }: { key: string; clients: number }): Load {
   const [created, problems]: [string[], string[]] = [[], []];
@@ -123,7 +130,7 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
       if (outcome === 201) created.push(name);
       if (outcome === 200 || outcome === 201) responses[client] = i + 1;
       else problems.push(`${name}: ${String(outcome)}`);
-      // Some are idle for a moment, so that the shutdown meets both kinds.
+      // Some clients pause for a moment, so that the shutdown meets busy and idle connections.
       if (client % 4 === 3) await pause(20);
     }
   };
@@ -138,7 +145,7 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
   return { isSteady, ended: ended.then(() => ({ created, problems })) };
 }
 
-/** Waits, and then handles the ends of connections: the server has closed them if this process was stopped for long. */
+/** Waits, and then lets Node handle closed connections: if this process was stopped for long, the server has closed them. */
 async function pause(ms: number): Promise<void> {
   await delay(ms);
   await nextTurn();

@@ -17,9 +17,9 @@ export type History = {
   readonly registers: Map<string, Access[]>;
   readonly keyUses: KeyUse[];
   readonly keyEnds: Map<string, Span>;
-  /** Writes of a value with a response that says that they were carried out, in the order of the responses. */
+  /** The writes whose response says that they were carried out, in the order of the responses. */
   readonly acknowledged: (Span & { readonly value: string })[];
-  /** The errors of requests that the server may have closed as idle connections, and that were sent again. */
+  /** The errors of requests that were sent again, because the server may have closed the idle connection. */
   readonly lostConnections: string[];
 };
 
@@ -29,20 +29,20 @@ export function emptyHistory(): History {
 
 const ORGANIZATIONS = 4;
 const PROGRAMS_EACH = 3;
-/** Together with the permanent programs, they fit on one list page. */
+/** The maximum number of temporary programs in a place. With the permanent ones, they fit on one list page. */
 const MAX_GUESTS = 10;
 const LAST_GUESTS = 10;
 const LIST = '/api/parent_programs';
 
-/** What a read of a deleted program returns. */
+/** The value of a deleted program. */
 const GONE = 'gone';
 
 const ASK_EVERY_MS = 200;
-/** Pauses of all clients after a 503. */
+/** How many pauses all clients wait after a 503. */
 const PAUSES_AFTER_503 = 10;
 /** The pause between two attempts to replace a key that may have ended. */
 const RETRY_MS = 50;
-/** When a write with an unknown outcome ends: it may take effect at any later time. */
+/** The end of a write with an unknown outcome, which may take effect at any later time. */
 const NEVER = Number.POSITIVE_INFINITY;
 
 type Traffic = {
@@ -50,9 +50,9 @@ type Traffic = {
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
-  /** The pause of each client after a request; 0 by default. */
+  /** The pause of each client after a request. Default: 0. */
   readonly pauseMs?: number;
-  /** Filled during the traffic. */
+  /** The history that the traffic is recorded in. */
   readonly history?: History;
   readonly isEnough?: (history: History) => boolean;
 };
@@ -60,13 +60,13 @@ type Traffic = {
 type Held = IssuedKey & { readonly name: string };
 type Place = {
   actor: Actor;
-  /** Programs that are never deleted. */
+  /** The ids of programs that are never deleted. */
   readonly ids: readonly string[];
-  /** Programs that currently exist and may be deleted. */
+  /** The ids of temporary programs that exist at the moment. */
   guests: string[];
-  /** The most recent temporary programs, deleted or not. */
+  /** The ids of the last temporary programs, deleted or not. */
   lastGuests: string[];
-  /** Creations without a known outcome, by their value. */
+  /** Creations with an unknown outcome, by their value. */
   readonly uncertain: Map<string, Span>;
   key: Held;
   former: Held[];
@@ -74,16 +74,16 @@ type Place = {
 };
 
 /**
- * So many clients, each sending one random request after another to any of the servers: lists, reads by id, changes,
- * creations, deletions, and now and then the rotation or revocation of a key that the others are using, by the service in
- * this process. One seed, one sequence of choices for each client. It ends after `seconds`, or when the history then
- * `isEnough`, which a busy machine may reach later.
+ * Starts clients that each send one random request after another to any of the servers: lists, reads by id, changes, creations
+ * and deletions. Now and then, a client rotates or revokes a key that the others use, through the service in this process. With
+ * the same seed, each client makes the same choices. The traffic ends after `seconds`, or later on a busy machine, when the
+ * history `isEnough`.
  */
 export async function sendRandomTraffic(
   db: Database,
   { urls, clients, seconds, seed, pauseMs = 0, history = emptyHistory(), isEnough = () => true }: Traffic,
 ): Promise<History> {
-  // In turn, so that no connection is idle for long.
+  // Uses the connections in turn, so that none is idle for long.
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const places = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => createPlace(db, history)));
   const endAt = performance.now() + seconds * 1000;
@@ -133,7 +133,7 @@ export async function sendRandomTraffic(
       }
       note(history, id, span, 'read', description);
     }
-    // A program that existed before the list was requested and is not on it must have been deleted.
+    // A program that existed before the request for the list, and is not in the list, must have been deleted.
     const missing = known.filter((guest) => rows.every(({ id }) => id !== guest));
     for (const guest of missing) note(history, guest, span, 'read', GONE);
   }
@@ -150,7 +150,7 @@ export async function sendRandomTraffic(
     noteWrite(id, { span, status, success: 200 }, description);
   }
 
-  /** A response of 503 does not tell whether the write was carried out. */
+  /** Records a write. After a 503, it is unknown whether the write was carried out. */
   function noteWrite(
     id: string,
     { span, status, success }: { span: Span; status: number; success: number },
@@ -231,7 +231,7 @@ async function newKey(db: Database, actor: Actor): Promise<Held> {
 
 type Ending = { readonly isRotation: boolean; readonly isOver: () => boolean };
 
-/** One at a time in each place; meanwhile, the other clients use the key. */
+/** Ends the key of a place, one at a time. The other clients continue to use the key. */
 async function endKey(db: Database, place: Place, { keyEnds }: History, { isRotation, isOver }: Ending): Promise<void> {
   if (place.isEnding) return;
   place.isEnding = true;
@@ -240,7 +240,7 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, { isRota
     const next = isRotation ? null : await newKey(db, actor);
     const which = { keyId: old.id, userId: actor.userId };
     const sent = performance.now();
-    // A refusal during the change was sent after the change began.
+    // A key can be refused from the start of the change, before the change is acknowledged.
     keyEnds.set(old.id, { sent, received: NEVER });
     if (next === null) place.key = orThrow(await rotateKey(db, actor, { ...which, environment: 'live' }));
     else {
@@ -257,7 +257,7 @@ async function endKey(db: Database, place: Place, { keyEnds }: History, { isRota
   place.isEnding = false;
 }
 
-/** Replaces the user: it is unknown how many keys the previous one has, and there is a maximum. */
+/** Replaces the user, because it is unknown how many keys the previous user has, and their number is limited. */
 async function replaceActor(db: Database, place: Place, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     try {
@@ -287,7 +287,7 @@ type Sending = {
 };
 type RawResponse = { status: number; headers: Record<string, string | undefined>; text: string };
 
-/** Not fetch: thousands of requests a second, and every header unmodified. */
+/** Sends a request with node:http and not with fetch, for thousands of requests per second, and to get every header unchanged. */
 function exchange(sending: Sending): Promise<RawResponse> {
   const { agent, method, url, key, body } = sending;
   const payload = body === undefined ? undefined : JSON.stringify(body);
@@ -310,7 +310,7 @@ function exchange(sending: Sending): Promise<RawResponse> {
       });
       res.on('error', reject);
     });
-    // The server may just have closed a connection after its idle timeout; it never started such a request.
+    // The server may have just closed the connection because it was idle. It then has not processed the request.
     sent.on('error', (error) => {
       if (!sent.reusedSocket) return reject(error);
       sending.onLost(error);
