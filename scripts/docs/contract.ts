@@ -11,7 +11,10 @@ import {
 
 type Tag = { readonly name: string; readonly description: string };
 
-/** The parts of the contract that the documentation shows. References to named schemas are kept, so that they become links. */
+/**
+ * The parts of the contract that the documentation shows. References to named schemas are not resolved, so that the pages can
+ * show them as links.
+ */
 export type Contract = {
   readonly document: Json;
   readonly info: {
@@ -42,7 +45,7 @@ export async function readContract(file: string): Promise<Contract> {
   return contractOf(JSON.parse(await readFile(file, 'utf8')));
 }
 
-/** The parts of a bundled contract. */
+/** Returns the parts of a bundled contract. */
 export function contractOf(document: Json): Contract {
   const following = { keepNamedSchemas: true };
   const { info, tags, components } = resolve<Sections>(document, document, following);
@@ -57,24 +60,24 @@ export function contractOf(document: Json): Contract {
   };
 }
 
-/** The example of the server's address. A server shows its own in this place. */
+/** Returns the example of the server's origin. Pages that a server serves show that server's origin instead. */
 export function originOf(document: Json): string {
   const [server] = [document['servers']].flat();
   return exampleUrlOf(server);
 }
 
-/** The URL of a server object with its variables filled in. */
+/** Returns the URL of a server object, with the variables filled in. */
 export function exampleUrlOf(server: unknown): string {
   const { url = '', variables = {} } = Object(server);
   return String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
 }
 
-/** What the API is for: the part of the contract's description before its first section. */
+/** Returns what the API is for: the part of the contract's description before its first section. */
 export function introductionOf({ info: { description } }: Contract): string {
   return description.split(/^## /m, 1)[0]?.trim() ?? '';
 }
 
-/** The rules that all requests share: the sections of the contract's description, in Markdown. */
+/** Returns the rules that apply to all requests: the sections of the contract's description, in Markdown. */
 export function conventionsOf(contract: Contract): string {
   const rules = contract.info.description.slice(introductionOf(contract).length).trim();
   return `\n\nThese rules apply to all operations.\n\n${rules}\n\n## Code samples\n\n${SAMPLES}\n`;

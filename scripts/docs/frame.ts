@@ -1,11 +1,11 @@
-// Every page of the site has this head, this header and these contents.
+// The frame of every page of the site: the head, the header and the contents.
 import { type Html, html } from '../../src/html/html.ts';
 import { LOGO } from '../../src/html/icons.ts';
 import type { Source } from './guides.ts';
 import { operationName } from './places.ts';
 import { plain } from './text.ts';
 
-/** Files whose names change with their content, by their name without the hash. */
+/** Files whose names contain a hash of their content, by their name without the hash. */
 export type Assets = ReadonlyMap<string, string>;
 
 /** What a page needs besides its content. */
@@ -16,24 +16,24 @@ export type Site = {
   readonly server: string;
   /** The URL of the documentation, without a slash at the end. */
   readonly address: string;
-  /** The URL where readers get support, or a placeholder that the server replaces; `null` if the pages name none. */
+  /** The URL at which readers get support, or a placeholder that the server replaces; `null` if the pages show no such link. */
   readonly support: string | null;
-  /** Whether a server of the API serves the pages, so that they can send requests to it. */
+  /** Whether an API server serves the pages, so that they can send requests to it. */
   readonly isServed: boolean;
 };
 
 type Page = {
-  /** The name of its file without ".html". */
+  /** The name of the page's file without ".html". */
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The name of its Markdown file; `null` if it has none. */
+  /** The name of the page's Markdown file; `null` if there is none. */
   readonly markdown: string | null;
   /** The content between the header and the end of the page. */
   readonly content: Html;
-  /** More elements of the head. */
+  /** Further elements of the head. */
   readonly head?: Html;
-  /** False for a page without scripts. */
+  /** False for a page without scripts; true by default. */
   readonly isScripted?: boolean;
 };
 
@@ -46,7 +46,7 @@ export function nameOf({ source: { branding } }: Site): string {
   return branding.get('name') ?? 'Charter';
 }
 
-/** The URL of a page. A web server for static files has the names of the files. */
+/** Returns the URL of a page. A web server for static files needs the name of the file. */
 export function addressOf({ address, isServed }: Site, name: string): string {
   if (!isServed) return `${address}/${name}.html`;
   return name === 'index' ? address : `${address}/${name}`;
@@ -89,7 +89,7 @@ ${content}
 </body>
 </html>
 `.toString();
-  // The files that a page in a folder links to are beside the folder.
+  // A page in a folder links to files beside that folder.
   return name.includes('/') ? text.replace(/ (href|src)="(?![a-z]+:|[#/"])/g, ' $1="../') : text;
 }
 
@@ -98,7 +98,7 @@ function logoOf({ source: { branding } }: Site): Html {
   return logo === undefined ? LOGO : html`<img src="${logo}" alt="" width="26" height="26">`;
 }
 
-/** The pages of the site. On a phone, they open from the header. */
+/** Returns the contents, with a link to each page of the site. On a phone, the header has a button that opens them. */
 export function contentsOf({ source: { contract, guides } }: Site, here: string): Html {
   const entry = (name: string, title: string) =>
     html`<li><a href="${name}.html"${name === here && html` aria-current="page"`}>${title}</a></li>`;

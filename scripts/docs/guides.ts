@@ -1,4 +1,4 @@
-// Reads the guides in openapi/guides, and the settings of the writers beside them.
+// Reads the guides in openapi/guides, and the files with which writers configure the documentation.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Examples, firstExample, type Json, type Webhook, webhooksOf } from '../../src/contract/document.ts';
@@ -6,35 +6,35 @@ import { type Contract, conventionsOf } from './contract.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 
 export type Guide = {
-  /** The path from the root of the checkout. */
+  /** The path of the file, relative to the root of the checkout. */
   readonly file: string;
-  /** The name of its page: the file's name without ".md". */
+  /** The name of the page: the name of the file without ".md". */
   readonly slug: string;
   readonly title: string;
-  /** The group that guides.yaml lists it under. */
+  /** The group under which guides.yaml lists the guide. */
   readonly group: string;
-  /** The Markdown, with an empty line in place of the title, and with the examples that it names. */
+  /** The Markdown, with an empty line in place of the title, and with the examples filled in. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
 
-/** Everything that is published, read from the files that are written by hand. */
+/** Everything that is published, read from the hand-written files. */
 export type Source = {
   readonly contract: Contract;
-  /** The guides in reading order. The last one states the conventions of the API, from the contract's description. */
+  /** The guides in reading order. The last guide has the conventions of the API, from the contract's description. */
   readonly guides: readonly Guide[];
-  /** The pictures, by the path that the guides use: "images/x.png". */
+  /** The images, by the path that the guides use: "images/x.png". */
   readonly images: ReadonlyMap<string, Buffer>;
   /** The settings of branding.yaml that are not empty. */
   readonly branding: ReadonlyMap<string, string>;
-  /** The words of the pages, by what readers search for, from synonyms.yaml. */
+  /** The synonyms of synonyms.yaml: the words on the pages, by the words that readers search for. */
   readonly synonyms: ReadonlyMap<string, string>;
 };
 
-/** The folder of the guides, and of what writers set beside them. */
+/** The folder of the guides and of the files with which writers configure the documentation. */
 export const GUIDES = 'openapi/guides';
 const LIST = `${GUIDES}/guides.yaml`;
-/** Pages that are no guides. */
+/** The names of pages that are not guides. */
 const RESERVED = ['index', 'reference', 'all', 'plain', 'conventions', 'llms', 'images', 'assets'];
 
 export async function readSource(root: string, contract: Contract): Promise<Source> {
@@ -58,7 +58,7 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   return {
     contract,
     guides: [
-      // The lines of the problems above are those of the file, so the examples come last.
+      // The examples are filled in last, because line numbers in the messages above refer to the files.
       ...guides.map((guide) => {
         const text = fillExamples(guide.text, contract.document);
         return { ...guide, text, headings: headingsOf(text) };
@@ -89,7 +89,7 @@ async function readGuide(
     problems.push({ file, line: 1, message: 'A guide must begin with its title: "# Title".' });
     return null;
   }
-  // The READMEs of the client and the mock name their version, which is that of the contract.
+  // The READMEs of the client and of the mock contain their version, which is the version of the contract.
   const read = file.startsWith(GUIDES) ? whole : whole.replaceAll('<version>', version);
   const text = read.replace(/^.*/, '').replaceAll('\r\n', '\n');
   const headings = headingsOf(text);
@@ -114,7 +114,7 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
   return images;
 }
 
-/** The lines "name: value" of a file. Lines without a value are left out. */
+/** Returns the values of the lines "name: value" of a file, by name. Leaves out lines without a value. */
 async function readPairs(root: string, name: string): Promise<Map<string, string>> {
   const text = await readFile(join(root, GUIDES, name), 'utf8').catch(() => '');
   const pairs = text.matchAll(/^(?<key>[^#:\n][^:\n]*): +(?:"(?<quoted>.*)"|(?<plain>.*\S)) *$/gm);
@@ -126,23 +126,23 @@ async function readPairs(root: string, name: string): Promise<Map<string, string
 /** A problem that stops the build. `npm run lint` finds more problems, and prints a remedy for each. */
 export type Problem = { readonly file: string; readonly line: number; readonly message: string };
 
-/** An error with one line for each problem: "openapi/guides/errors.md:12  The problem." */
+/** Returns an error with one line for each problem: "openapi/guides/errors.md:12  The problem." */
 export function errorOf(problems: readonly Problem[]): Error {
   return new Error(problems.map(({ file, line, message }) => `${file}:${line}  ${message}`).join('\n'));
 }
 
-/** A line of openapi/guides/guides.yaml. */
+/** A guide that openapi/guides/guides.yaml lists. */
 type Listed = {
   readonly name: string;
-  /** The path from the root of the checkout. */
+  /** The path of the guide's file, relative to the root of the checkout. */
   readonly file: string;
   readonly line: number;
   readonly group: string;
 };
 
 /**
- * The guides in the text of openapi/guides/guides.yaml, in reading order, each with the group that it is listed under.
- * "- limits.md" is a file in the same folder; "- charter-client.md: src/client/README.md" names another one.
+ * Returns the guides that the text of openapi/guides/guides.yaml lists, in reading order, each with its group. "- limits.md" is a
+ * file in the same folder; "- charter-client.md: src/client/README.md" is a file elsewhere.
  */
 export function guidesIn(list: string): Listed[] {
   let group = '';
@@ -153,12 +153,12 @@ export function guidesIn(list: string): Listed[] {
   });
 }
 
-/** An empty block of a guide, labelled with the example or with the webhook that the documentation shows in it. */
+/** An empty code block of a guide, whose label names the example or the webhook to show in the block. */
 const EMPTY = /^```(?:json example=(?<example>\w+)|text webhook=(?<webhook>[\w.]+))\n(?=```$)/gm;
-/** The number of characters from which on an object or an array is shown in several lines. */
+/** The maximum number of characters of an object or an array on one line. */
 const WIDTH = 100;
 
-/** The Markdown of a guide, with the contract's examples in its empty blocks. */
+/** Returns the Markdown of a guide, with the contract's examples in its empty code blocks. */
 export function fillExamples(text: string, document: Json): string {
   const { examples }: { readonly examples?: Examples } = Object(document['components']);
   const webhooks = webhooksOf(document);
@@ -170,13 +170,13 @@ export function fillExamples(text: string, document: Json): string {
   });
 }
 
-/** The first lines of the request that sends an event. */
+/** Returns the first lines of the request that delivers an event. */
 function headOf({ parameters = [] }: Webhook): string {
   const headers = parameters.map(({ name, examples }) => `${name}: ${firstExample(examples)}`);
   return ['POST /webhooks HTTP/1.1', 'Content-Type: application/json', ...headers].join('\n');
 }
 
-/** JSON that has in one line what fits there. */
+/** Returns the value as JSON. Objects and arrays that fit are on one line. */
 export function jsonText(value: unknown, indent = ''): string {
   const line = inOneLine(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;
@@ -188,7 +188,7 @@ export function jsonText(value: unknown, indent = ''): string {
   return `${open}\n${members.map((member) => `${inner}${member}`).join(',\n')}\n${indent}${close}`;
 }
 
-/** With a blank where people write one. */
+/** Returns the value as JSON on one line, with spaces after colons and commas and inside braces. */
 function inOneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

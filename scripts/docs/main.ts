@@ -1,5 +1,5 @@
-// Builds the documentation from the contract and the guides, as static files, and what it links to: the contract, the Postman
-// collection, and the packages of the client and the mock. See --help.
+// Builds the documentation as static files from the contract and the guides. Also builds the files to which the documentation
+// links: the contract, the Postman collection, and the packages of the client and the mock. See --help.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ async function build(options: Options): Promise<void> {
     );
 }
 
-/** The URL without a slash at the end. */
+/** Returns the URL without a slash at the end. Throws if the text is not a URL. */
 function urlOf(text: string, option: string): string {
   if (!/^https?:\/\/[^/?#]/.test(text) || !URL.canParse(text))
     throw new Error(`${option} is not a URL: "${text}".\n\n${HELP}`);
@@ -93,7 +93,10 @@ async function readPacked(buildInto: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** Writes the file and, if its name is a hash of its content, compressed versions, which take seconds for the largest one. */
+/**
+ * Writes the file. If its name contains a hash of its content, also writes compressed versions, which takes seconds for the
+ * largest file.
+ */
 async function publish(path: string, content: string | Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await replace(path, content);
@@ -116,7 +119,7 @@ async function removeOthers(folder: string, names: ReadonlySet<string>): Promise
   }
 }
 
-/** Replaces the file atomically: readers get the old file or the new one. */
+/** Replaces the file atomically, so that readers get either the old file or the new one. */
 async function replace(path: string, content: string | Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content);

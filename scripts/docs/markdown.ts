@@ -1,10 +1,10 @@
-// Finds and replaces headings and links in the text of a Markdown page. Code contains neither.
+// Finds and replaces headings and links in Markdown text. Ignores code.
 
 export type Heading = {
   readonly line: number;
   readonly level: number;
   readonly text: string;
-  /** The anchor that GitHub also gives the heading, where people read the guides, too. */
+  /** The anchor of the heading. GitHub, where people also read the guides, gives headings the same anchors. */
   readonly anchor: string;
 };
 export type Link = {
@@ -16,13 +16,16 @@ export type Link = {
 };
 
 const BLOCK_OF_CODE = /^ *(?<fence>`{3,}|~{3,})[\s\S]*?(?:^ *\k<fence>[`~]*[ \t]*$|(?![\s\S]))/m;
-/** A span of code, which ends within its paragraph. */
+/** A code span, which ends within its paragraph. */
 const SPAN_OF_CODE = /(?<!`)(?<tick>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\k<tick>(?!`)/;
 const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
-/** [text](target), ![text](target) or [name]: target */
+/** The target of [text](target), ![text](target) or [name]: target. */
 const TARGET = /(?<before>!?\[(?:[^[\]\\]|\\.)*\]\(|^\[[^\]]+\]:[ \t]+)(?<target>[^()\s]+)(?=[)\s]|$)/m;
 
-/** Code comes first among the alternatives. A match of it has none of the groups that are read. */
+/**
+ * Code comes first among the alternatives, so that its content matches none of the others. A match of code has none of the named
+ * groups that are read below.
+ */
 const HEADING = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TITLE);
 const LINK = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TARGET);
 
@@ -52,7 +55,7 @@ export function linksOf(text: string): Link[] {
   });
 }
 
-/** The text with each link's target replaced. */
+/** Returns the text with the target of each link replaced. */
 export function withTargets(text: string, replace: (link: Link) => string): string {
   let written = '';
   let end = 0;

@@ -10,7 +10,7 @@ import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.
 import { LANGUAGES, samplesOf } from './samples/languages.ts';
 import { plain, text } from './text.ts';
 
-/** The first sentences, as many as 200 characters hold, for search engines, link previews and agents. */
+/** Returns the first sentences of a guide, at most 200 characters, for search engines, link previews and AI agents. */
 export function summaryOf({ text: source }: Pick<Guide, 'text'>): string {
   const paragraph = plain(source.trim().split(/\n[ \t]*\n/, 1)[0] ?? '').replace(/:$/, '.');
   const [first = paragraph, ...others] = paragraph.match(/.+?[.!?](?= |$)/g) ?? [];
@@ -48,7 +48,7 @@ ${
   return renderPage(site, { name: slug, title, description: summaryOf(guide), markdown: `${slug}.md`, content });
 }
 
-/** What a reader needs first: a key, the first call and the guides by task. */
+/** Returns what a reader needs first: a key, the first request, and the guides by task. */
 export function startMarkdown({ source: { contract, guides }, server }: Site): string {
   const listed = [...guides, { slug: 'reference', title: 'Operations and webhooks', group: 'Reference' }];
   const groups = [...Map.groupBy(listed, ({ group }) => group)];
@@ -95,7 +95,7 @@ ${text(before)}
   return renderPage(site, { name: 'index', title, description: info.summary, markdown: 'index.md', content });
 }
 
-/** Redoc's page. Without JavaScript it lists the operations. */
+/** Returns the page with Redoc. Without JavaScript, the page lists the operations. */
 export function referencePage(site: Site): string {
   const { contract } = site.source;
   const all = [...contract.operations, ...contract.webhooks];
@@ -121,7 +121,10 @@ export function referencePage(site: Site): string {
   });
 }
 
-/** The guides and the reference on one page without scripts, for any browser, for printing and for its search. */
+/**
+ * Returns the page with all guides and the reference. It has no scripts, for any browser, for printing, and for the browser's
+ * search.
+ */
 export function allPage(site: Site): string {
   const { contract, guides } = site.source;
   const entry = (place: string, name: string) => html`<li><a href="#${place}">${name}</a></li>`;
@@ -165,12 +168,12 @@ function operationSection(operation: Operation | Webhook, placeOf: (name: string
   return html`<section class="operation"><h3 id="${place}">${operation.summary}</h3>${text(operationMarkdown(operation, placeOf), { topLevel: 4, idOf: (anchor) => `${place}/${anchor}` })}</section>`;
 }
 
-/** Headings below the title of an article, with ids that begin with its place. */
+/** Returns the options for the headings of an article: they are below the article's title, and their ids begin with its place. */
 function inside(place: string) {
   return { topLevel: 3, idOf: (anchor: string) => `${place}/${anchor}` };
 }
 
-/** The contract with samples for each operation, and without what the guides say. */
+/** Returns the contract with code samples for each operation, and without the parts that the guides contain. */
 function redocDocument({ source: { contract } }: Site): Json {
   const { document, operations, info } = contract;
   const { license: _, summary: _summary, ...shown } = Object(info);
@@ -187,13 +190,13 @@ function redocDocument({ source: { contract } }: Site): Json {
       ...shown,
       description: `${introductionOf(contract)} All operations follow the [conventions](conventions.html).`,
     },
-    // The variables are filled in, because Redoc would take a URL that is only a variable as relative to its page.
+    // Variables are filled in, because Redoc would treat a URL that is only a variable as relative to its page.
     servers: [document['servers']]
       .flat()
       .map((each) => ({ ...Object(each), url: exampleUrlOf(each), variables: undefined })),
     paths: Object.fromEntries(paths),
   };
-  // Redoc reads only descriptions as Markdown; in a summary it would show the backticks.
+  // Redoc reads only descriptions as Markdown, and would show the backticks of a summary.
   const adaptForRedoc = (name: string, value: unknown) =>
     name === 'summary' && typeof value === 'string' ? value.replaceAll('`', '') : value;
   return JSON.parse(JSON.stringify(result), adaptForRedoc);
@@ -203,7 +206,7 @@ function keyOf({ path, method }: Pick<Operation, 'path' | 'method'>): string {
   return `${method} ${path}`;
 }
 
-/** The files that both pages link to, beside them and on the server. */
+/** The files to which the start page links. */
 const DOWNLOADS = [
   { file: 'openapi.json', name: 'openapi.json' },
   { file: 'openapi.yaml', name: 'openapi.yaml' },

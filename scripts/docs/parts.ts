@@ -1,4 +1,4 @@
-// The parts of an operation that its page has anchors for: parameters, fields, headers, statuses and examples.
+// The parts of an operation that have anchors on its page: parameters, fields, headers, statuses and examples.
 import { STATUS_CODES } from 'node:http';
 import {
   type Examples,
@@ -14,23 +14,23 @@ import type { Contract } from './contract.ts';
 /** A part of an operation or a webhook. */
 export type Part = {
   readonly kind: 'parameter' | 'field' | 'header' | 'status' | 'example';
-  /** As clients write it: "limit", "data.name", "ETag", "422"; the name in the contract for an example. */
+  /** The name as clients write it: "limit", "data.name", "ETag", "422". For an example, the name in the contract. */
   readonly name: string;
-  /** The id on the page of the operation. */
+  /** The id of the part on the page of the operation. */
   readonly anchor: string;
-  /** For people: "limit (query parameter)". */
+  /** The title for readers: "limit (query parameter)". */
   readonly title: string;
-  /** Markdown. */
+  /** The description in Markdown. */
   readonly description: string;
 };
 
-/** A parameter or a field, with the fields in it. */
+/** A parameter or a field, with the fields inside it. */
 export type Field = Part & {
   /** The last part of the name. */
   readonly label: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** Undefined if there is none. */
+  /** The first example; `undefined` if there is none. */
   readonly example: unknown;
   readonly fields: readonly Field[];
 };
@@ -38,7 +38,7 @@ export type Field = Part & {
 /** An example of a body. */
 export type ExamplePart = Part & { readonly kind: 'example'; readonly value: unknown };
 
-/** Every part of the operation, in the order of its page. No two have the same anchor. */
+/** Returns all parts of the operation, in the order of its page. Each part has a different anchor. */
 export function partsOf(operation: Operation | Webhook, schemas: Contract['schemas']): Part[] {
   const body = operation.requestBody?.content['application/json'];
   const result = successOf(operation);
@@ -72,19 +72,19 @@ export function parametersOf({ parameters = [] }: Operation | Webhook): Field[] 
   }));
 }
 
-/** The fields of the request's body. */
+/** Returns the fields of the request body. */
 export function bodyFieldsOf({ requestBody }: Operation | Webhook, schemas: Contract['schemas']): Field[] {
   const body = requestBody?.content['application/json'];
   return body === undefined ? [] : fieldsOf(body.schema, { schemas, place: 'request body', anchor: 'body', path: [] });
 }
 
-/** The fields of the first success that has a body. */
+/** Returns the fields of the first success that has a body. */
 export function responseFieldsOf(operation: Operation | Webhook, schemas: Contract['schemas']): Field[] {
   const schema = successOf(operation)?.response.content?.['application/json']?.schema;
   return schema === undefined ? [] : fieldsOf(schema, { schemas, place: 'response', anchor: 'response', path: [] });
 }
 
-/** The first success with a body; undefined if there is none. */
+/** Returns the first success that has a body, or `undefined` if there is none. */
 export function successOf(operation: Operation | Webhook): { status: string; response: Response } | undefined {
   const found = statusesOf(operation).find(
     ([status, { content }]) => status.startsWith('2') && content?.['application/json'] !== undefined,
@@ -92,12 +92,12 @@ export function successOf(operation: Operation | Webhook): { status: string; res
   return found && { status: found[0], response: found[1] };
 }
 
-/** The responses. JavaScript puts the name "410" before "2XX". */
+/** Returns the responses, sorted by status. JavaScript itself would put the status "410" before "2XX". */
 export function statusesOf({ responses }: Operation | Webhook): [string, Response][] {
   return Object.entries(responses).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The statuses of refusals that mean the same in every operation. */
+/** Returns the error statuses that have the same meaning in every operation. */
 export function sharedStatusesOf({ operations }: Pick<Contract, 'operations'>): Set<string> {
   const all = operations.flatMap((each) =>
     statusesOf(each).map(([status, { description, content }]) => ({
@@ -119,7 +119,7 @@ export function statusPartOf(status: string, { description }: Response): Part {
   return { kind: 'status', name: status, anchor: `status-${status.toLowerCase()}`, title, description };
 }
 
-/** `place`: "body" or a status. */
+/** Returns the examples of a body. `place` is "body" for a request, or the status of a response. */
 export function examplesOf(place: string, where: string, examples: Examples): ExamplePart[] {
   return Object.entries(examples).map(([name, { summary = name, value }]) => ({
     kind: 'example',
@@ -134,7 +134,7 @@ export function examplesOf(place: string, where: string, examples: Examples): Ex
 /** A header of some responses. */
 export type ResponseHeader = Part & { readonly statuses: readonly string[] };
 
-/** The headers of all responses, each once, with the description that it has in the first one. */
+/** Returns the headers of all responses. Each header occurs once, with its description from the first response that has it. */
 export function responseHeadersOf(operation: Operation | Webhook): ResponseHeader[] {
   const all = statusesOf(operation).flatMap(([status, { headers = {} }]) =>
     Object.entries(headers).map(([name, { description }]) => ({ status, name, description })),
@@ -153,11 +153,14 @@ type Within = {
   readonly schemas: Contract['schemas'];
   readonly place: string;
   readonly anchor: string;
-  /** The names of the fields around these. */
+  /** The names of the fields that contain these fields, from the outside in. */
   readonly path: readonly string[];
 };
 
-/** The fields of an object, of the items of an array, or of what a field can be, which has each name once. */
+/**
+ * Returns the fields of an object, of the items of an array, or of all alternatives of a schema. If several have the same name,
+ * returns only the first.
+ */
 function fieldsOf(schema: Schema, within: Within, seen: readonly string[] = []): Field[] {
   const name = schemaNameOf(schema);
   if (name !== undefined) {

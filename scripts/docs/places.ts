@@ -3,16 +3,16 @@ import type { Operation, Webhook } from '../../src/contract/document.ts';
 import { errorOf, GUIDES, type Guide, type Problem, type Source } from './guides.ts';
 import { withTargets } from './markdown.ts';
 
-/** What a link of a guide leads to. */
+/** The target of a link in a guide. */
 type Target =
   | { readonly kind: 'guide'; readonly slug: string; readonly anchor: string | null }
   | { readonly kind: 'operation'; readonly operation: Operation | Webhook }
   | { readonly kind: 'file'; readonly name: string };
 
-/** Where links lead in one form of the documentation. */
+/** Returns the URL of a target in one format of the documentation. */
 export type Places = (target: Target) => string;
 
-/** Links from one page of the site to another, in the same folder. */
+/** Returns URLs from one page of the site to another page in the same folder. */
 export const ON_PAGES: Places = (target) => {
   if (target.kind === 'operation') return `${operationName(target.operation)}.html`;
   return target.kind === 'file'
@@ -20,13 +20,13 @@ export const ON_PAGES: Places = (target) => {
     : `${target.slug}.html${target.anchor === null ? '' : `#${target.anchor}`}`;
 };
 
-/** Links on the page that contains everything. */
+/** Returns URLs within the page that contains everything. */
 export const ON_ONE_PAGE: Places = (target) => {
   if (target.kind === 'operation') return `#${operationPlace(target.operation)}`;
   return target.kind === 'file' ? target.name : `#${guidePlace(target.slug, target.anchor)}`;
 };
 
-/** Links between the Markdown files. */
+/** Returns URLs from one Markdown file to another. */
 export const IN_MARKDOWN: Places = (target) => {
   if (target.kind === 'operation') return `${operationName(target.operation)}.md`;
   return target.kind === 'file' ? target.name : `${target.slug}.md${target.anchor === null ? '' : `#${target.anchor}`}`;
@@ -40,12 +40,12 @@ export function tagPlace(name: string): string {
   return `/${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** The place of an operation or a webhook, which is that of Redoc. */
+/** Returns the place of an operation or a webhook on the page, which is the same as in Redoc. */
 export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation, 'tags' | 'operationId'>): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }
 
-/** The name of the page of an operation or a webhook, and of its Markdown. */
+/** Returns the name of the page of an operation or a webhook, and of its Markdown file. */
 export function operationName({ operationId }: Pick<Operation, 'operationId'>): string {
   return `reference/${operationId}`;
 }
@@ -54,7 +54,7 @@ export function schemaPlace(name: string): string {
   return `/schemas/${name}`;
 }
 
-/** The guide's Markdown, with its links as `places` writes them. */
+/** Returns the Markdown of the guide, with the URLs that `places` returns for its links. Throws if a link has no target. */
 export function withLinks({ file, slug, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
   const written = withTargets(text, ({ target, line, isImage }) => {
@@ -69,7 +69,7 @@ export function withLinks({ file, slug, text }: Guide, source: Source, places: P
   return written;
 }
 
-/** What a link of the guide `here` leads to; undefined if there is no such place. */
+/** Returns the target of a link in the guide `here`, or `undefined` if the target does not exist. */
 export function targetOf(target: string, here: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];

@@ -1,11 +1,11 @@
-// What the documentation offers to programs: Markdown, indexes for agents and crawlers, and the catalog of the API.
+// What the documentation offers to programs: Markdown, indexes for AI agents and crawlers, and the catalog of the API.
 import { addressOf, type Site } from './frame.ts';
 import type { Guide } from './guides.ts';
 import { startMarkdown, summaryOf } from './pages.ts';
 import { IN_MARKDOWN, operationName, type Places, withLinks } from './places.ts';
 import { headersMarkdown, operationMarkdown, schemaMarkdown } from './reference.ts';
 
-/** The Markdown files and the indexes of the site, by path. */
+/** Returns the Markdown files and the indexes of the site, by path. */
 export function filesForPrograms(site: Site): ReadonlyMap<string, () => string> {
   const { contract, guides } = site.source;
   const operations = [...contract.operations, ...contract.webhooks];
@@ -48,12 +48,12 @@ function schemasMarkdown({ source: { contract } }: Site): string {
   return withoutLabels(`# Schemas\n\n${sections.join('\n')}`);
 }
 
-/** Removes the labels of code blocks, which only the tests read. */
+/** Removes the labels of code blocks, which only the tests use. */
 function withoutLabels(markdown: string): string {
   return markdown.replace(/^( *```\w+) .*$/gm, '$1');
 }
 
-/** https://llmstxt.org */
+/** Returns the index for AI agents (https://llmstxt.org). */
 function llmsIndex(site: Site): string {
   const { contract, guides } = site.source;
   const guideLinks = guides.map((guide) => `- [${guide.title}](${site.address}/${guide.slug}.md): ${summaryOf(guide)}`);
@@ -102,7 +102,7 @@ function sitemap(site: Site): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
 }
 
-/** RFC 9727 and RFC 9264. */
+/** Returns the catalog of the API (RFC 9727), which is a link set (RFC 9264). */
 function apiCatalog({ server, address }: Site): string {
   const entry = {
     anchor: `${server}/api`,

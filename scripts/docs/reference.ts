@@ -1,4 +1,4 @@
-// The reference as Markdown, for programs and for the page that holds everything.
+// The reference as Markdown, for programs and for the page that contains everything.
 import {
   type Examples,
   firstExample,
@@ -13,10 +13,10 @@ import type { Contract } from './contract.ts';
 import { statusesOf, statusPartOf } from './parts.ts';
 import { samplesOf } from './samples/languages.ts';
 
-/** Returns the URL of the Markdown of a schema. */
+/** Returns the URL of a schema's Markdown. */
 type SchemaPlaces = (name: string) => string;
 
-/** The operation or webhook, without its title. Its sections begin with "##". */
+/** Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". */
 export function operationMarkdown(operation: Operation | Webhook, placeOf: SchemaPlaces): string {
   const { method, description, parameters = [], requestBody } = operation;
   const isWebhook = !('path' in operation);
@@ -46,7 +46,7 @@ export function operationMarkdown(operation: Operation | Webhook, placeOf: Schem
   );
 }
 
-/** A named schema, without its title. */
+/** Returns a named schema as Markdown, without its title. */
 export function schemaMarkdown(schema: Schema, placeOf: SchemaPlaces): string {
   const { properties = {}, required = [], additionalProperties, description = '' } = schema;
   const fields = Object.entries(properties).map(([name, each]) =>
@@ -69,7 +69,7 @@ export function schemaMarkdown(schema: Schema, placeOf: SchemaPlaces): string {
   );
 }
 
-/** Every response header, with each of its descriptions once. */
+/** Returns all response headers as Markdown. Each header has all its different descriptions. */
 export function headersMarkdown({ operations }: Contract): string {
   const all = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers }) => Object.entries(headers ?? {})),
@@ -125,7 +125,7 @@ function responseSection(status: string, response: Response, placeOf: SchemaPlac
   );
 }
 
-/** Each example with its summary. */
+/** Returns each example with its summary. */
 function examples(shown: Examples): string {
   return paragraphs(
     ...Object.entries(shown).flatMap(([name, { summary = name, value }]) => [
@@ -143,7 +143,7 @@ type Field = {
   readonly example?: unknown;
 };
 
-/** An item of a list. */
+/** Returns a field as an item of a list. */
 function field({ name, schema, description, isRequired, example }: Field, placeOf: SchemaPlaces): string {
   const shown = typeof example === 'string' ? example : JSON.stringify(example);
   const body = paragraphs(
@@ -154,7 +154,7 @@ function field({ name, schema, description, isRequired, example }: Field, placeO
   return `- ${body.replaceAll('\n', '\n  ').replace(/^ +$/gm, '')}`;
 }
 
-/** "string, 1 to 200 characters", or a link to a named schema. */
+/** Returns the type of a schema, such as "string, 1 to 200 characters", or a link to a named schema. */
 export function kind(schema: Schema, placeOf: SchemaPlaces): string {
   const name = schemaNameOf(schema);
   if (name !== undefined) return `[${name}](${placeOf(name)})`;

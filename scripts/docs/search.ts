@@ -1,4 +1,4 @@
-// What the search of the site finds: guides and their sections, operations with their parts, schemas and error messages.
+// What the site's search finds: guides and their sections, operations and their parts, schemas, and error messages.
 import type { Guide, Source } from './guides.ts';
 import { errorOf, GUIDES } from './guides.ts';
 import { type Part, partsOf } from './parts.ts';
@@ -21,26 +21,26 @@ export type Kind =
 export type Entry = {
   readonly kind: Kind;
   readonly title: string;
-  /** What is shown beside the title: the guide, the operation, or the method, the path and the operationId. */
+  /** The text beside the title: the guide, the operation, or the method, the path and the operationId. */
   readonly where: string;
   /** The name of the page's file without ".html". */
   readonly name: string;
-  /** Begins with "#", or is empty. */
+  /** The anchor on the page, which begins with "#"; empty if the entry is a whole page. */
   readonly anchor: string;
   readonly text: string;
-  /** Multiplies the relevance. */
+  /** The factor by which the relevance is multiplied. */
   readonly weight: number;
 };
 
-/** What assets/search.js reads. */
+/** The data that assets/search.js reads. */
 export type SearchIndex = {
-  /** The members of an entry, in their order. */
+  /** The members of each entry, in a fixed order. */
   readonly entries: readonly (readonly (string | number)[])[];
-  /** What readers say, and the place or the words that they mean. */
+  /** The words that readers use, and the place or the words for which they stand. */
   readonly synonyms: readonly (readonly [said: string, meant: string])[];
 };
 
-/** Guides and operations come first, then the parts of operations, and the messages of errors last. */
+/** Guides and operations come first, then the parts of operations. Error messages come last. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
   guide: 1.05,
   section: 0.95,
@@ -78,7 +78,7 @@ export function searchIndexOf(source: Source): SearchIndex {
   };
 }
 
-/** An address as the entries have it: the page and the anchor. */
+/** Returns a target's address in the format of the index: the page and the anchor. */
 const IN_INDEX: Places = (target) => {
   if (target.kind === 'operation') return operationName(target.operation);
   if (target.kind === 'file') return target.name;
@@ -119,7 +119,7 @@ function guideEntries({ guides }: Source): Entry[] {
   });
 }
 
-/** The text without samples and responses. That of a whole guide has the titles of its sections, too. */
+/** Returns the text without code samples and responses. For a whole guide, adds the titles of its sections. */
 function proseOf(markdown: string, guide: Guide | null): string {
   const titles = guide?.headings.map(({ text }) => text) ?? [];
   return plain([markdown.replace(/^( *)```(?!sh|text)\w+[\s\S]*?^\1```$/gm, ''), ...titles].join('\n\n'));
@@ -142,8 +142,8 @@ function operationEntries({ contract }: Source): Entry[] {
 }
 
 /**
- * The parts of the operations, at the place of the first one that describes it in these words, and the fields of schemas that are no
- * such parts, such as those of errors.
+ * Returns the entries for the parts of the operations. Parts with the same name and description become one entry, which leads to
+ * the first of them. Adds the fields of schemas that are not part of any operation's page, such as those of errors.
  */
 function partEntries({ contract }: Source): Entry[] {
   const all = [...contract.operations, ...contract.webhooks].flatMap((operation) =>
@@ -158,7 +158,7 @@ function partEntries({ contract }: Source): Entry[] {
     const { kind } = part;
     if (kind === 'example') return [];
     const more = new Set(others.map((each) => each.operation).filter((each) => each !== operation)).size;
-    // The guide to errors says what the refusals mean.
+    // The guide to errors is a better result, because it explains the status.
     const factor = /^[45]\d\d /.test(title) ? 0.6 : 1;
     return [
       {
@@ -182,7 +182,7 @@ function partEntries({ contract }: Source): Entry[] {
   return [...parts, ...fields.filter(({ title }) => !named.has(title))];
 }
 
-/** The name alone, without the names of the fields around it. */
+/** Returns the name of the part, without the names of the fields that contain it. */
 function shownNameOf({ kind, name, title }: Part): string {
   if (kind === 'status') return title;
   return kind === 'field' ? (name.split('.').at(-1) ?? name) : name;
@@ -200,7 +200,7 @@ function schemaEntries({ contract }: Source): Entry[] {
   }));
 }
 
-/** Each message leads to what the guide to errors says of its status. */
+/** Returns the entries for error messages. Each leads to the section on its status in the guide to errors. */
 function errorEntries({ contract, guides }: Source): Entry[] {
   const guide = guides.find(({ slug }) => slug === 'errors');
   const found = new Map<string, Entry>();
@@ -228,7 +228,7 @@ function errorEntries({ contract, guides }: Source): Entry[] {
 
 const SHOWN = 140;
 
-/** The beginning, which is shown, and each further word once, which is only searched. */
+/** Returns the beginning of the text, which results show, and each further word once, which is only searched. */
 function shortened(text: string): string {
   const shown = text.length <= SHOWN ? text : text.slice(0, text.lastIndexOf(' ', SHOWN));
   const wordsOf = (part: string) => part.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];

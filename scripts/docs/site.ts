@@ -1,4 +1,4 @@
-// The published documentation: static files that link to each other, and name the server and their own address.
+// The published documentation: static files that link to each other. They contain the URL of the server and their own URL.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { filesForPrograms } from './programs.ts';
 import { searchIndexOf } from './search.ts';
 import { readThemes } from './style.ts';
 
-/** The files by path. Each is built when it is requested. */
+/** The files by path. Each file is built when it is requested. */
 export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 
 type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
@@ -20,14 +20,14 @@ type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
 const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
 const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';
 
-/** Leads old links, and pages that others have bookmarked, to the page that took the place of this one. */
+/** The page at the former address of all.html. It redirects old links and bookmarks. */
 const PLAIN =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=all.html"><a href="all.html">This page has moved.</a></html>\n';
 
 export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
   const assets = await readAssets(root, source.branding);
   const library = await readMinified(join(root, MINISEARCH));
-  // The functions of the script are not global, where they would replace those of site.js.
+  // The script is an IIFE, because its global functions would replace those of site.js.
   const search = await readMinified(join(import.meta.dirname, 'assets/search.js'), { format: 'iife' });
   const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
   const site: Site = { source, assets: names, ...options };
@@ -43,7 +43,7 @@ export async function readSite(root: string, source: Source, options: SiteOption
     ['plain.html', () => PLAIN],
     ['search.js', () => `${library}${search}${searchData(source)}`],
     ['openapi.json', () => JSON.stringify(source.contract.document, null, 2)],
-    // JSON is also YAML. The published files have more readable ones.
+    // JSON is also valid YAML. The published files contain a more readable version.
     ['openapi.yaml', () => JSON.stringify(source.contract.document, null, 2)],
     ...filesForPrograms(site),
     ...[...source.images].map(([name, bytes]): [string, () => Buffer] => [name, () => bytes]),
@@ -85,7 +85,7 @@ async function readAssets(root: string, branding: Source['branding']): Promise<M
   ]);
 }
 
-/** The script of the form, with the writers of the code samples that it shares with the pages. */
+/** Returns the script of the form, together with the code that writes the code samples. */
 async function bundleTryIt(): Promise<string> {
   const entry = join(import.meta.dirname, 'assets/try-it.js');
   const { outputFiles } = await build({
@@ -100,7 +100,9 @@ async function bundleTryIt(): Promise<string> {
   return bundled.text;
 }
 
-/** "assets/site.0123abcd.css": browsers can keep it for good. */
+/**
+ * Returns a name such as "assets/site.0123abcd.css". The name changes with the content, so browsers can cache the file forever.
+ */
 function hashedName(name: string, content: string): string {
   const [stem, extension] = name.split('.');
   return `assets/${stem}.${hash('sha256', content, 'hex').slice(0, 12)}.${extension}`;

@@ -1,16 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// The documentation looks like the dashboard: it takes colours, fonts, basic rules and the icon from the dashboard's assets.
+// The documentation looks like the dashboard, so it uses the colours, fonts, basic rules and icon of the dashboard.
 
 const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}/m;
 
-/** The custom properties, and the rules for links, focus and the logo. */
+/** Returns the custom properties, and the rules for links, focus and the logo. */
 export function readSharedStyle(root: string): Promise<string> {
   return readFile(join(root, 'src/dashboard/assets/styles/shared.css'), 'utf8');
 }
 
-/** The shared style with the company's colours, and with a theme that readers choose by a class of the root element. */
+/**
+ * Returns the shared style with the company's colours, and with the themes that readers choose, each as a class of the root
+ * element.
+ */
 export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
   const shared = await readSharedStyle(root);
   const dark = DARK.exec(shared)?.[1];

@@ -1,4 +1,3 @@
-// Renders Markdown as HTML.
 import { raw } from 'hono/html';
 import markdownIt from 'markdown-it';
 import { type Html, html } from '../../src/html/html.ts';
@@ -7,12 +6,12 @@ import { headingsOf } from './markdown.ts';
 type Options = {
   /** The level of headings that begin with "##". */
   readonly topLevel?: number;
-  /** The id of a heading; by default there is none. */
+  /** Returns the id of a heading. By default, headings have no id. */
   readonly idOf?: (anchor: string) => string;
 };
 type Token = ReturnType<typeof markdown.parse>[number];
 
-/** The names of languages for readers. Code in any other language has no label. */
+/** The names of languages for readers. Code in other languages has no label. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'Shell',
   json: 'JSON',
@@ -28,7 +27,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 const markdown = markdownIt({ html: false });
 
-// Wide tables and code scroll on their own, and are focusable for scrolling by keyboard.
+// Wide tables and code blocks scroll on their own, and are focusable so that they can be scrolled with the keyboard.
 markdown.renderer.rules['table_open'] = () => '<div class="scrolls" tabindex="0"><table role="table">';
 markdown.renderer.rules['table_close'] = () => '</table></div>';
 markdown.renderer.rules['fence'] = (tokens, i) => {
@@ -48,7 +47,10 @@ markdown.renderer.rules['image'] = (tokens, i) => {
   return String(html`<img src="${token?.attrGet('src') ?? ''}" alt="${token?.content ?? ''}" loading="lazy">`);
 };
 
-/** Escapes code for an element. Quotation marks stay as they are: only attributes need to escape them, and code has many. */
+/**
+ * Escapes code for the content of an element. Leaves quotation marks unescaped, because only attributes need them escaped, and
+ * code has many.
+ */
 function codeText(source: string): Html {
   return raw(source.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
 }
@@ -66,12 +68,12 @@ export function text(source: string, { topLevel = 2, idOf }: Options = {}): Html
   return raw(markdown.renderer.render(tokens, markdown.options, {}));
 }
 
-/** Rendered inline Markdown, without a paragraph. */
+/** Returns inline Markdown as HTML, without a paragraph around it. */
 export function words(source: string): Html {
   return raw(markdown.renderInline(source));
 }
 
-/** The Markdown as text for a search or a summary. */
+/** Returns the Markdown as plain text, for the search or a summary. */
 export function plain(source: string): string {
   const tokens = markdown.parse(source, {}).flatMap((token) => [token, ...(token.children ?? [])]);
   const kept = tokens.filter(({ type }) =>
@@ -86,7 +88,7 @@ export function plain(source: string): string {
     .trim();
 }
 
-/** Gives the heading an id, and makes it a link to itself, unless it contains a link. */
+/** Gives the heading an id. Makes the heading a link to itself, unless it contains a link. */
 function addAnchor(tokens: readonly Token[], i: number, id: string): void {
   const [open, content, close] = tokens.slice(i);
   open?.attrSet('id', id);
@@ -95,7 +97,7 @@ function addAnchor(tokens: readonly Token[], i: number, id: string): void {
   close.meta = { link: '</a>' };
 }
 
-/** On a phone, each cell shows the heading of its column. */
+/** Adds the heading of its column to each cell, because on a phone each cell shows that heading. */
 function labelCells(tokens: readonly Token[]): void {
   let headings: string[] = [];
   let column = 0;
@@ -104,7 +106,7 @@ function labelCells(tokens: readonly Token[]): void {
     if (token.type === 'tr_open') column = 0;
     if (token.type === 'th_open') headings.push(plain(tokens[i + 1]?.content ?? ''));
     if (token.type === 'td_open') token.attrSet('data-label', headings[column++] ?? '');
-    // The policy of the pages forbids the styles by which Markdown aligns columns.
+    // Markdown aligns columns with inline styles, which the pages' Content-Security-Policy forbids.
     if (token.attrs?.some(([name]) => name === 'style'))
       token.attrs = [['class', 'number'], ...token.attrs.filter(([name]) => name !== 'style')];
     const role = ROLES[token.type];
@@ -112,7 +114,7 @@ function labelCells(tokens: readonly Token[]): void {
   }
 }
 
-/** A phone shows rows as blocks, which would otherwise have no meaning for screen readers. */
+/** The ARIA roles of table elements. On a phone, rows are displayed as blocks and lose their implicit role for screen readers. */
 const ROLES: Readonly<Record<string, string>> = {
   thead_open: 'rowgroup',
   tbody_open: 'rowgroup',

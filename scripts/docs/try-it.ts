@@ -1,4 +1,4 @@
-// The form on the page of an operation that sends its request. The script in assets/try-it.js reads its attributes.
+// The form that sends the request of an operation, on the operation's page. The script assets/try-it.js reads its attributes.
 import type { Operation, Schema } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { jsonText } from './guides.ts';
@@ -6,7 +6,7 @@ import { type Field, parametersOf } from './parts.ts';
 import { requestOf, type SampleRequest } from './samples/request.ts';
 import { text } from './text.ts';
 
-/** Only a server's own pages can send requests: their policy allows no other origin. */
+/** Only pages that an API server serves can send requests, because their Content-Security-Policy allows no other origin. */
 const WITHOUT_SERVER = `Only the pages of a server can send requests, and this page is not one of them. Start the [mock](mock-server.html), which needs no server and no data:
 
 \`\`\`sh
@@ -20,7 +20,8 @@ export function tryItSection(operation: Operation, isServed: boolean): Html {
   const request = requestOf(operation);
   const { method, template, body, hasResponseBody, isPaged } = request;
   const isWrite = method !== 'GET';
-  // The key has no name and no value in the page, and neither the browser nor a password manager keeps it.
+  // In the page, the field for the key has no name and no value, so that neither the browser nor a password manager stores the
+  // key.
   return html`<noscript><p>The form needs JavaScript. The code samples below do not.</p></noscript>
 <form id="try-it" class="scripted" autocomplete="off" data-method="${method}" data-template="${template}"${hasResponseBody && html` data-has-response-body`}${isPaged && html` data-is-paged`}>
 <p><label for="try-key">API key</label><input id="try-key" class="secret" required autocomplete="off" autocapitalize="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="try-key-note"><small id="try-key-note">Stays in the memory of this page until you leave it.</small></p>
@@ -33,7 +34,7 @@ ${isWrite && html`<p id="try-writes"><strong>This request writes:</strong> it ${
 </form>`;
 }
 
-/** Filled in with what a good request sends. The other parameters show their example and are left out. */
+/** Returns an input. Required and recommended parameters have a value; others show only an example, which is not sent. */
 function control({ anchor, label, schema, isRequired, example }: Field, request: SampleRequest): Html {
   const [location = ''] = anchor.split('-', 1);
   const id = `try-${anchor}`;

@@ -1,8 +1,8 @@
-// Shows the contract with Redoc, in place of the list of operations, and adds what Redoc's markup lacks for screen readers.
+// Shows the contract with Redoc in place of the list of operations, and adds to Redoc's markup what screen readers need.
 const own = document.querySelector('script[data-redoc]');
 const element = document.getElementById('redoc');
 
-// Redoc would load the logo of its makers from another host.
+// Redoc would load its maker's logo from another host.
 const { prototype } = HTMLImageElement;
 const { set: setSource, ...source } = Object.getOwnPropertyDescriptor(prototype, 'src');
 const isForeign = (url) => !/^(data|blob):/.test(url) && new URL(url, location.href).origin !== location.origin;
@@ -19,11 +19,11 @@ prototype.setAttribute = function setAttribute(name, value) {
 const REPAIRS = [
   ['.menu-content', (menu) => describe(menu, 'navigation', 'Operations')],
   ['#redoc main', (main) => Object.assign(main, { id: 'main', tabIndex: -1 })],
-  // Scrollable regions must be focusable (axe: scrollable-region-focusable).
+  // Scrollable regions must be focusable (axe rule "scrollable-region-focusable").
   ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
-  // The accessible name must contain the visible text (WCAG 2.5.3).
+  // The accessible name must contain the visible text (WCAG 2.2, success criterion 2.5.3).
   ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
-  // Redoc shows a part of the page at a time. Below the page's title no level is skipped.
+  // Redoc shows one part of the page at a time. These levels continue from the page's title without skipping one.
   ['#redoc h1', (heading) => heading.setAttribute('aria-level', '2')],
   ['[data-item-kind="httpItem"] h4', (heading) => heading.setAttribute('aria-level', '3')],
   ['[data-item-kind="httpItem"] h5', (heading) => heading.setAttribute('aria-level', '4')],
@@ -45,12 +45,12 @@ new MutationObserver((changes) => {
   for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element) repair(node);
 }).observe(document.body, { childList: true, subtree: true });
 
-// Redoc would take "#main" for the address of an operation.
+// Redoc would read "#main" as the address of an operation.
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   element.querySelector('main').focus();
 });
-// On a phone, the header opens Redoc's menu. Its own button would cover the text.
+// On a phone, the header has the button for Redoc's menu, because Redoc's own button would cover the text.
 document
   .querySelector('.menu')
   .addEventListener('click', () => document.querySelector('[data-testid="floating-button"]')?.click());
@@ -66,7 +66,7 @@ init(
     jsonSamplesExpandLevel: 'all',
     scrollYOffset: '.head',
     sortRequiredPropsFirst: true,
-    // Redoc shows only these languages. "Payload" is the request's body.
+    // Redoc shows only these languages. "Payload" is the body of the request.
     codeSamples: { languages: [...own.dataset.languages.split(','), 'Payload'].map((lang) => ({ lang })) },
   },
   element,

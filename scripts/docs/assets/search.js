@@ -1,6 +1,6 @@
-// Finds the places of the documentation that answer a query. The build puts MiniSearch before this script and the index behind it.
+// Finds the places in the documentation that answer a query. The build puts MiniSearch before this script and the index after it.
 
-/** What a match counts in the title of a place, in what is shown beside the title, and in the text. */
+/** The weight of a match in the title of a place, in the text beside the title, and in the other text. */
 const FIELDS = { title: 1, where: 0.45, text: 0.3 };
 const EXACT = 1;
 const BEGINNING = 0.75;
@@ -13,11 +13,11 @@ const STOP_WORDS = new Set(
     ' ',
   ),
 );
-/** Words that stand in many questions and tell little of what is looked for. */
+/** Words that occur in many queries and say little about what the reader is looking for. */
 const WEAK_WORDS = new Set(stemsOf('api charter get use using used make need want work find call way one all'));
 const WEAK = 0.3;
 
-/** The words of a text without their endings. An identifier is a word, and so are its parts. */
+/** Returns the words of a text without their endings. An identifier counts as one word, and so does each of its parts. */
 function stemsOf(text) {
   const words = text.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];
   return words.flatMap((word) => {
@@ -28,7 +28,7 @@ function stemsOf(text) {
   });
 }
 
-/** "authent" for authenticate, authenticated and authentication. */
+/** Returns the stem of a word, such as "authent" for authenticate, authenticated and authentication. */
 function stemOf(word) {
   if (word.length < 4 || /\d/.test(word)) return word;
   const cut = (text, endings) => {
@@ -60,7 +60,7 @@ function stemOf(word) {
   ]);
 }
 
-/** The search of an index: `entries` are places, and `synonyms` say what readers mean by words that the pages do not have. */
+/** Opens the search of an index. `entries` are places; `synonyms` are the meanings of words that do not occur on the pages. */
 globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   const entries = rows.map(([kind, title, where, name, anchor, text, weight], id) => {
     return { id, kind, title, where, name, anchor, text, weight };
@@ -77,7 +77,7 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   });
   index.addAll(entries);
 
-  /** The places that have a word, each with the strength of the match, and how rare the word is. */
+  /** Returns the places that contain a word, each with the strength of its match, and the rarity of the word. */
   const lookUp = remembered((word) => {
     const found = index.search(word, {
       tokenize: (text) => [text],
@@ -95,14 +95,14 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
       }
       strengths.set(id, strength);
     }
-    // A word that the pages have is no misspelling of another one.
+    // A word that occurs on the pages is not treated as a misspelling of another word.
     if (isKnown > 0)
       for (const [id, strength] of strengths)
         if (strength <= SIMILAR * FIELDS.title && !hasNearly(found, id, word)) strengths.delete(id);
     return { strengths, rarity: Math.log(1 + entries.length / (1 + (isKnown || found.length))) };
   });
 
-  /** Reads the query as words and as phrases that have synonyms. */
+  /** Splits the query into words and into phrases that have synonyms. */
   function conceptsOf(query) {
     const words = stemsOf(query);
     const kept = words.filter((word) => !STOP_WORDS.has(word));
@@ -137,13 +137,13 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
     for (const meaning of written) {
       const places = byPlace.get(meaning);
       if (places === undefined) raiseByWords(stemsOf(meaning), SYNONYM);
-      // A place that the writers have named comes before those that only have the word.
+      // A place that the writers have chosen for the word comes before places that only contain the word.
       else raise(places[0].id, 1.3);
     }
     return strengths;
   }
 
-  /** The best results, the best one first. */
+  /** Returns the best results, the best one first. */
   function find(query) {
     const concepts = conceptsOf(query).map((concept) => ({
       strengths: strengthsOf(concept),
@@ -174,12 +174,15 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   return { find };
 };
 
-/** An operation is known by its method, its path and its operationId as well as by its title. */
+/**
+ * Returns the weight of a field. It is higher for operations and webhooks, because readers also know these by their method, path
+ * or operationId.
+ */
 function weightOf(field, { kind }) {
   return field === 'where' && (kind === 'operation' || kind === 'webhook') ? 0.9 : FIELDS[field];
 }
 
-/** Whether a place has a word that begins with this one or is the word. */
+/** Returns whether the place contains a word that is equal to this one or begins with it. */
 function hasNearly(found, id, word) {
   return Object.keys(found.find((each) => each.id === id).match).some((term) => term.startsWith(word));
 }

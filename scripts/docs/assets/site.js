@@ -1,8 +1,9 @@
-// The script of every page but the one without JavaScript. It runs before the page is shown, so that the theme does not change.
+// The script of all pages except the one for browsers without JavaScript. It runs before the page is shown, so that the theme
+// does not change visibly.
 const root = document.documentElement;
 const here = document.currentScript;
 root.classList.add('js');
-// Redoc reads and writes the same choice.
+// Redoc reads and writes the theme under the same name.
 const THEME = 'redoc.colorMode';
 const chosen = findStored(THEME);
 if (chosen === 'dark' || chosen === 'light') root.classList.add(chosen);
@@ -18,7 +19,9 @@ addEventListener('DOMContentLoaded', () => {
   openSearch();
 });
 
-/** Returns what the reader has chosen before. A browser that may store nothing for the site throws. */
+/**
+ * Returns the stored choice of the reader, or `null`. If the browser does not allow the site to store data, localStorage throws.
+ */
 function findStored(name) {
   try {
     return localStorage.getItem(name);
@@ -31,16 +34,22 @@ function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // The choice holds for this page.
+    // The choice cannot be stored, so it is only valid for this page.
   }
 }
 
-/** The address of a page of this site, from a link that every page has: it ends with ".html" only without a server. */
+/**
+ * Returns the address of a page of this site. Derives it from a link that every page has, because addresses end with ".html" only
+ * if no server serves the pages.
+ */
 function addressOf(name, anchor = '') {
   return document.querySelector('.head nav a').href.replace(/reference(?=(\.html)?$)/, name) + anchor;
 }
 
-/** Until version 1.0, all guides and operations were on the start page: "/docs#/limits/read-the-limits". */
+/**
+ * Redirects from addresses of versions before 1.0, when all guides and operations were on the start page:
+ * "/docs#/limits/read-the-limits".
+ */
 function followOldAddress() {
   const [, first, rest] = /^#\/([^/]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
   if (document.body.dataset.page !== 'index' || first === undefined) return;
@@ -84,7 +93,7 @@ function addCopyButton(code) {
 const LANGUAGE = 'docs.language';
 const LANGUAGES = ['Shell', 'curl', 'TypeScript', 'JavaScript', 'Python', 'Go', 'PHP'];
 
-/** Code blocks in different languages that follow each other. */
+/** Returns groups of consecutive code blocks in different languages. */
 function groupsOfSamples() {
   const groups = [];
   for (const code of document.querySelectorAll('.code')) {
@@ -98,7 +107,7 @@ function groupsOfSamples() {
   );
 }
 
-/** Shows one language at a time; the choice holds for all pages. */
+/** Adds tabs that show one language at a time. The choice applies to all pages. */
 function addTabs(group) {
   const tabs = document.createElement('div');
   tabs.className = 'tabs';
@@ -140,13 +149,13 @@ function choose(language) {
   dispatchEvent(new CustomEvent('language', { detail: language }));
 }
 
-/** Scrolls the contents, and not the page, to the link of this page. */
+/** Scrolls the contents, but not the page, to the link of the current page. */
 function showInContents(link) {
   const contents = link?.closest('#contents');
   if (contents) contents.scrollTop = link.offsetTop - contents.clientHeight / 2;
 }
 
-/** "On this page" is open beside the text, and marks the section that is read. */
+/** Opens "On this page" if it has space beside the text, and marks the section that the reader is reading. */
 function followReading(toc) {
   const wide = matchMedia('(width >= 80rem)');
   const unfold = () => {
@@ -159,7 +168,7 @@ function followReading(toc) {
   );
   const mark = () => {
     const passed = [...links.keys()].filter((heading) => heading.getBoundingClientRect().top < 120);
-    // The last sections may be too short to reach the top of the window.
+    // The last sections may be too short to reach the top of the window, so the end of the page marks the section in the URL.
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const isAtEnd = innerHeight + scrollY >= root.scrollHeight - 2;
     const read = isAtEnd && links.has(target) ? target : passed.at(-1);
@@ -205,7 +214,7 @@ function openSearch() {
   };
   input.addEventListener('input', update);
   document.getElementById('find').addEventListener('click', open);
-  // This listener runs before that of Redoc, whose own search has the same shortcuts.
+  // This listener runs before Redoc's listener, because Redoc's own search has the same keyboard shortcuts.
   addEventListener(
     'keydown',
     (event) => {
@@ -224,7 +233,7 @@ function openSearch() {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter' && document.activeElement === input) {
       event.preventDefault();
-      // Enter may come before the index is there.
+      // The reader may press Enter before the index has loaded.
       load().then(() => {
         update();
         list.querySelector('a')?.click();
@@ -238,7 +247,7 @@ function openSearch() {
   list.addEventListener('click', () => dialog.close());
 }
 
-/** Where to look for what the search does not find. */
+/** Where readers can look if the search finds nothing. */
 const WITHOUT_RESULTS = [
   {
     kind: 'guide',
@@ -281,7 +290,7 @@ function resultOf({ kind, title, where, name, anchor, text }) {
 
 let loading;
 
-/** Loads the search and its index when the search is opened for the first time. */
+/** Loads the search and its index when the search is first opened. */
 function load() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');

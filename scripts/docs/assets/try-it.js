@@ -1,5 +1,5 @@
-// Runs on the pages of operations that a server serves: sends the request of the form to this server, and shows the request in the
-// code samples. The key is never stored, and is only in the Authorization header of the request.
+// Runs on pages of operations that an API server serves. Sends the form's request to that server, and shows the request in the
+// code samples. The key is never stored, and is only sent in the Authorization header.
 import { LANGUAGES } from '../samples/languages.ts';
 import { targetOf } from '../samples/request.ts';
 
@@ -16,18 +16,21 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!isSending) send();
 });
-// A page that the browser keeps for "Back" must not keep the key.
+// The browser may keep the page for its back button, so the key is removed when the page is left.
 addEventListener('pagehide', () => {
   key.value = '';
 });
 renew();
 
-/** Gives a header such as Idempotency-Key a new value. Browsers have no randomUUID on pages without HTTPS. */
+/**
+ * Gives headers such as Idempotency-Key a new value. On pages without HTTPS, browsers have no randomUUID, so the value is then
+ * empty.
+ */
 function renew() {
   for (const each of fresh) each.value = crypto.randomUUID?.() ?? '';
 }
 
-/** The request of the form, as the code samples describe one. Parameters that are left empty are not sent. */
+/** Returns the request of the form, in the format of the code samples. Leaves out empty parameters. */
 function requestOf() {
   const { method, template, hasResponseBody, isPaged } = form.dataset;
   const filled = controls.filter(({ value }) => value !== '');
@@ -52,7 +55,7 @@ function literalOf({ value, dataset: { type } }) {
   return type === 'integer' && /^-?\d+$/.test(value) ? Number(value) : value;
 }
 
-/** Shows the same request in every language, with a variable in place of the key. */
+/** Shows the request in every language, with a variable in place of the key. */
 function showSamples() {
   const request = requestOf();
   problem.textContent = '';
@@ -82,7 +85,7 @@ async function send() {
         Authorization: `Bearer ${key.value.trim()}`,
       },
       ...(body !== null && { body: body.value }),
-      // The key alone says who asks: the session of the dashboard is not sent.
+      // Only the key authenticates the request. The dashboard's session cookie is not sent.
       credentials: 'omit',
       cache: 'no-store',
       redirect: 'error',
@@ -92,7 +95,7 @@ async function send() {
     showResponse(response, text, performance.now() - startedAt);
     if (response.ok) renew();
   } catch {
-    // The browser's own message could contain a header.
+    // The browser's own message is not shown, because it could contain a header with the key.
     shown.replaceChildren(
       paragraph(
         'No response. The server cannot be reached, or the key or a header has characters that cannot be sent.',
@@ -127,7 +130,7 @@ function paragraph(text) {
   return element;
 }
 
-/** A block that scrolls on its own, and is focusable for scrolling by keyboard. */
+/** Returns a block that scrolls on its own, and that is focusable so that it can be scrolled with the keyboard. */
 function block(title, text) {
   const figure = document.createElement('figure');
   figure.className = 'code';

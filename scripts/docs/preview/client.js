@@ -1,4 +1,5 @@
-// Runs in the preview: shows what was saved, and the problems of the contract and the guides.
+// Runs in the pages of the preview: reloads the page when its content has changed, and shows the problems of the contract and the
+// guides.
 const panel = document.createElement('section');
 panel.id = 'problems';
 panel.setAttribute('role', 'alert');

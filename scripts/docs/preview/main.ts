@@ -16,7 +16,7 @@ process.channel?.unref();
 async function main({ port }: { port?: string | undefined }): Promise<void> {
   const stop = watchForShutdown();
   const options = { root, port: portOf(port), print: (line: string) => process.stdout.write(`${line}\n`) };
-  // The server loads Redocly, which takes longer than to refuse a port or to print the help.
+  // The server is imported late, because Redocly takes long to load. The help and a wrong port are then reported at once.
   const { startPreview } = await import('./server.ts');
   const preview = await startPreview(options);
   process.stdout.write(`\n  ${preview.url}/docs reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);

@@ -19,16 +19,18 @@ import { readSite, type SiteFiles } from '../site.ts';
 
 type PreviewServer = { readonly url: string; close(): void };
 type PreviewOptions = {
-  /** The checkout. */
+  /** The root of the checkout. */
   readonly root: string;
   readonly port: number;
   readonly print: (line: string) => void;
 };
 
-/** The path that an open page shows, and the hash of its content; `null` if it shows only why it cannot be built. */
+/** An open page: its path, and the hash of the content that it shows; `null` if the page could not be built. */
 type Reader = { readonly path: string; shown: string | null };
 
-/** Serves the documentation under the same paths as a server, and reloads every open page that a saved file changes. */
+/**
+ * Serves the documentation under the same paths as an API server, and reloads each open page whose content a saved file changes.
+ */
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
   const linter = createLinter(root);
@@ -41,7 +43,10 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   const bundled = repeatWhenChanged(join(root, 'openapi'), isOfContract, async () =>
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
-  /** Builds a page when it is requested, so only the open pages are built. A page gives its hash to the script. */
+  /**
+   * Returns the content of a page. Builds the page when it is requested, so that only open pages are built. The page passes its
+   * hash to the script.
+   */
   const contentAt = (path: string): { type: string; content: string | Buffer; hash: string } | null => {
     const file = fileAt(path);
     const built = file === null ? undefined : site.get(file.replace(/^docs\//, ''))?.();
@@ -52,7 +57,10 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       : built;
     return { type: typeOf(file), content, hash: own };
   };
-  /** `null` for a page that cannot be built, such as one with a broken link, which the lint names. */
+  /**
+   * Returns the hash of a page, or `null` if the page cannot be built, for example because of a broken link. The linter reports
+   * such problems.
+   */
   const hashAt = (path: string): string | null => {
     try {
       return contentAt(path)?.hash ?? null;
@@ -98,7 +106,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     } catch (error) {
       failure = String(error);
     }
-    // The problems of what was saved come at once, and those of everything else when no further change has come.
+    // The problems in saved files are reported at once. All other problems are reported if no further change comes.
     const document = contract?.document ?? null;
     const lintAll = async () => {
       const found = await linter.inAll(document);
@@ -112,7 +120,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     try {
       respond(req, res);
     } catch (error) {
-      // A page that cannot be built shows why.
+      // A page that cannot be built shows the reason.
       res.writeHead(200, { 'Content-Type': HTML }).end(withScript(NOTHING, '/preview.js'));
       report(error instanceof Error ? error.message : String(error));
     }
@@ -125,7 +133,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       readers.set(res, reader);
       res.once('close', () => readers.delete(res));
       tellProblems(res);
-      // A change may have come since the page was sent.
+      // The content may have changed since the page was sent.
       return reloadIfChanged(res, reader);
     }
     const send = (type: string, content: string | Buffer) =>
@@ -159,7 +167,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
 const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
 
-/** An empty page, on which only the problems appear. */
+/** An empty page, on which only problems appear. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
 
 function withScript(page: string, path: string): string {
@@ -167,11 +175,11 @@ function withScript(page: string, path: string): string {
 }
 
 /**
- * Finds what `npm run lint` finds in openapi/, first in what was just saved. Each check runs only for the files that have changed.
- * `document`: the bundled contract; `null` if it cannot be bundled.
+ * Creates a linter that finds what `npm run lint` finds in openapi/. Each check runs only if files have changed. `document` is
+ * the bundled contract; `null` if it cannot be bundled.
  */
 function createLinter(root: string): {
-  /** The problems of the guides, the spelling of the saved files, and what was known of everything else. */
+  /** Checks the guides and the spelling of the saved files. Returns their problems, and the known problems of everything else. */
   inSaved(document: Json | null): Promise<string>;
   inAll(document: Json | null): Promise<string>;
 } {
@@ -212,5 +220,7 @@ function createLinter(root: string): {
   };
 }
 
-/** An editor saves one file at a time, and some save all that are open. */
+/**
+ * The most changed files whose spelling is checked at once. Most editors save one file at a time, but some save all open files.
+ */
 const SAVED_AT_ONCE = 5;

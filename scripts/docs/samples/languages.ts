@@ -1,12 +1,12 @@
-// Code samples for every operation, from the contract's examples. Each can be run as it is: it reads the address of the
-// server from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
+// Code samples for every operation, from the contract's examples. Each sample can be run unchanged: it reads the server's address
+// from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
 import type { Operation } from '../../../src/contract/document.ts';
 import { isEmpty, lines, literal, requestOf, type SampleRequest, targetOf } from './request.ts';
 
 type Language = {
-  /** The name for people. */
+  /** The name of the language for readers. */
   readonly label: string;
-  /** The name for syntax highlighters. */
+  /** The name of the language for syntax highlighters. */
   readonly lang: string;
   readonly write: (request: SampleRequest) => string;
 };
@@ -26,11 +26,11 @@ export function samplesOf(operation: Operation): readonly Sample[] {
   return LANGUAGES.map(({ label, lang, write }) => ({ lang, label, source: write(request) }));
 }
 
-/** The command for a shell. Its Idempotency-Key is fixed, because running the command again must not create a second item. */
+/** Returns a shell command. The Idempotency-Key is fixed, so that running the command again does not create a second item. */
 function curl(request: SampleRequest): string {
   const { method, headers, body } = request;
   return [
-    // Without this option, curl ends with 0 for an error response.
+    // Without this option, curl exits with 0 even if the response is an error.
     'curl --fail-with-body',
     ...(method === 'GET' ? [] : [`--request ${method}`]),
     `"$CHARTER_URL${targetOf(request)}"`,
@@ -46,7 +46,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Uses charter-client, which adds an Idempotency-Key and reads all pages of a list. */
+/** Returns code that uses charter-client, which adds an Idempotency-Key and reads all pages of a list. */
 function typescript(request: SampleRequest): string {
   return lines(
     "import { createClient } from 'charter-client';",
@@ -82,7 +82,7 @@ function parametersOf({ template, path, query, headers, body }: SampleRequest): 
   return isEmpty(options) ? `'${template}'` : `'${template}', ${literal(options)}`;
 }
 
-/** `fetch`, in Node or another runtime with modules. */
+/** Returns code that uses `fetch`, for Node or another runtime with ES modules. */
 function javascript(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const sent = [
@@ -103,7 +103,10 @@ function javascript(request: SampleRequest): string {
   );
 }
 
-/** Uses only the standard library. Ends with the response of the server if it is an error, which has a `message`. */
+/**
+ * Returns code that uses only the standard library. If the response is an error, the program exits with the text of the response,
+ * which has a `message`.
+ */
 function python(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const modules = [
@@ -136,7 +139,7 @@ function python(request: SampleRequest): string {
   );
 }
 
-/** A Python literal, indented like JSON.stringify does. */
+/** Returns a Python literal, indented as JSON.stringify does. */
 function pythonOf(value: unknown, indent = ''): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -149,7 +152,7 @@ function pythonOf(value: unknown, indent = ''): string {
   return members.length === 0 ? `${open}${close}` : `${open}\n${members.join('')}${indent}${close}`;
 }
 
-/** Uses only the standard library. */
+/** Returns code that uses only the standard library. */
 function go(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const isFresh = headers.some((header) => header.isFresh);
@@ -196,12 +199,15 @@ function go(request: SampleRequest): string {
 const END = ['		log.Fatal(err)', '	}'];
 const ENDED = ['	if err != nil {', ...END];
 
-/** A raw string, which cannot contain a backtick; else an interpreted one, which has the escapes of JSON. */
+/**
+ * Returns a raw string literal or, because that cannot contain a backtick, an interpreted one, which has the same escape
+ * sequences as JSON.
+ */
 function goOf(text: string): string {
   return text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
 }
 
-/** Uses the extension curl, which most installations of PHP have. */
+/** Returns code that uses the extension curl, which most installations of PHP have. */
 function php(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   return lines(
@@ -229,7 +235,7 @@ function php(request: SampleRequest): string {
   );
 }
 
-/** A PHP literal. An array without members would become a JSON array, so an empty object is an object. */
+/** Returns a PHP literal. An empty object becomes a PHP object, because an empty PHP array would be sent as a JSON array. */
 function phpOf(value: unknown, indent = ''): string {
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

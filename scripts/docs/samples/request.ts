@@ -7,36 +7,36 @@ import {
   successOf,
 } from '../../../src/contract/document.ts';
 
-/** A valid request of the operation. */
+/** A valid request of an operation. */
 export type SampleRequest = {
   /** The method in upper case. */
   readonly method: string;
-  /** The contract's path: "/api/parent_programs/{id}". */
+  /** The path in the contract: "/api/parent_programs/{id}". */
   readonly template: string;
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: readonly SampleHeader[];
-  /** Undefined if the operation has no body. */
+  /** The body; `undefined` if the operation has none. */
   readonly body: unknown;
   readonly hasResponseBody: boolean;
-  /** The response is a list page. */
+  /** Whether the response is a page of a list. */
   readonly isPaged: boolean;
 };
-/** `isFresh`: every request needs a new value. */
+/** A header of the request. `isFresh` means that every request needs a new value. */
 type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
-/** Optional parameters that every good request has. The reference explains the others. */
+/** Optional parameters that every sample sends. The reference explains all others. */
 const RECOMMENDED = new Set(['limit', IDEMPOTENCY_KEY]);
 
-/** Each operation has a key of its own, because a key that was sent to another operation is refused. */
+/** Returns a different key for each operation, because the API refuses a key that was sent to another operation. */
 function idempotencyKeyOf({ operationId }: Operation): string {
   return nameBasedId(operationId, nameBasedId.URL);
 }
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
-  // A deletion takes another row, which the samples of the other operations do not need afterwards.
+  // A deletion gets another row, because the samples of other operations need the first one.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const parametersIn = (location: Parameter['in']) =>
     sent
@@ -59,7 +59,7 @@ export function requestOf(operation: Operation): SampleRequest {
   };
 }
 
-/** "/api/parent_programs?limit=100", encoded. */
+/** Returns the path and the query, percent-encoded: "/api/parent_programs?limit=100". */
 export function targetOf({ template, path, query }: SampleRequest): string {
   const filled = template.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const search = new URLSearchParams();
@@ -70,7 +70,7 @@ export function targetOf({ template, path, query }: SampleRequest): string {
 const NAME = /^[A-Za-z_$][\w$]*$/;
 const WIDEST = 60;
 
-/** A JavaScript literal, on one line if it is short. */
+/** Returns a JavaScript literal, on one line if it is short. */
 export function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string')
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
@@ -92,7 +92,7 @@ export function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** Joins the lines; null stands for no line. */
+/** Joins the lines. Leaves out `null`. */
 export function lines(...parts: readonly (string | readonly string[] | null)[]): string {
   return parts
     .flat()
