@@ -1,5 +1,5 @@
-// When a connection ends, the server still sends every response that is due. It never resets the connection instead
-// (RFC 9112 section 9.6).
+// When a connection ends, the server still sends every response that is due. It never resets the connection instead (RFC 9112
+// section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { LINGER_MS } from '../src/connections.ts';

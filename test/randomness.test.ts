@@ -1,12 +1,12 @@
-// The attack: guessing. A secret that the source makes has at least 128 random bits. test/api/strength.test.ts observes the
-// secrets themselves.
+// The attack: guessing. Every secret in the source code is made with at least 128 random bits. test/api/strength.test.ts tests
+// the secrets themselves.
 import { basename } from 'node:path';
 import { read, sourcesIn } from './support/contract/texts.ts';
 
 const BYTES = 128 / 8;
 const sources = sourcesIn('src').map((file) => ({ file, text: read(file) }));
 
-/** The numbers of bytes of a pattern's matches. */
+/** Returns the number of bytes in each match of the pattern. */
 function bytesOf(pattern: RegExp): number[] {
   return sources.flatMap(({ text }) =>
     [...text.matchAll(pattern)].map(([, size = '']) => Number(size) || sizeOf(size)),
@@ -26,7 +26,7 @@ test('random bytes are at least 16, except for nonces, which are no secrets', ()
 
 test('all random bytes are used', () => {
   const used = sources.flatMap(({ text }) => [...text.matchAll(/randomBytes\(\w+\)\.(\w+)/g)].map(([, then]) => then));
-  // Not "slice" or "subarray", which leave fewer.
+  // "slice" or "subarray" would leave fewer bytes.
   expect(new Set(used)).toEqual(new Set(['toString']));
 });
 

@@ -11,7 +11,7 @@ const HSTS = 'max-age=31536000';
 test.each(['/livez', '/openapi.json', '/docs/', '/sign-in', '/profile', '/nothing'])(
   '%s forbids sniffing and framing, and only with an https PUBLIC_URL every later visit without HTTPS',
   async (path) => {
-    // The attack: somebody on the line answers the next visit by plain HTTP; a page of another site frames ours.
+    // The attack: somebody in the network answers the next visit by plain HTTP, or a page of another site frames our page.
     for (const { url, isSecure } of [plain, secure]) {
       const { headers } = await fetch(url + path, { redirect: 'manual', headers: { Accept: 'text/html' } });
       expect([path, Object.fromEntries(headers)]).toEqual([

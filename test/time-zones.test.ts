@@ -1,4 +1,4 @@
-// A day and a time of day are those of UTC, wherever the server runs. Only the browser's script knows another time zone.
+// Days and times of day are in UTC, wherever the server runs. Only the browser's script uses another time zone.
 
 import { parseDay } from '../src/dashboard/forms/fields.ts';
 import { lifeOptions } from '../src/dashboard/keys/fields.ts';
@@ -16,12 +16,12 @@ const TODAY = { startsAt: new Date('2026-03-01T00:00:00.000Z'), succeeded: 1, fa
 const YESTERDAY = { startsAt: new Date('2026-02-28T00:00:00.000Z'), succeeded: 1, failed: 1 };
 const USE = { startsAt: TODAY.startsAt, successful: 1, refused: 0, failed: 0 };
 
-/** Moments of one day of UTC, which are of two days in most other zones. */
+/** Moments of one UTC day, which fall on two different days in most other time zones. */
 const MOMENTS = ['00:00:00.000', '07:59:59.999', '18:30:00.000', '23:59:59.999'].map(
   (time) => new Date(`2026-03-01T${time}Z`),
 );
 
-/** What people read at this moment. */
+/** Returns what people read at this moment. */
 function shownAt(now: Date): string[] {
   const days = [YESTERDAY, TODAY];
   const chart = { period: 'day', title: 'Days', counted: 'Requests', outcomes: ['successful'], uses: [USE] } as const;
@@ -73,13 +73,13 @@ test.each(MOMENTS)('at %p, the last day with a success is today, and that with a
 });
 
 const LOCAL_TIME = [
-  // The parts of a date by the clock of the machine.
+  // Parts of a date in the time zone of the machine.
   /\.(?:get|set)(?:Date|Day|Month|FullYear|Year|Hours|Minutes|Seconds|Milliseconds)\(/,
   /\.to(?:Date|Time|LocaleDate|LocaleTime)String\(|getTimezoneOffset|DateTimeFormat/,
   // `new Date(2026, 2, 1)`, and a date and time without a zone.
   /new Date\([^()]*,/,
   /T\d\d:\d\d:\d\d(?!\.?\d*(?:Z|[+-]\d\d:\d\d))/,
-  // In PostgreSQL, a day by the zone of the session. `date_trunc` takes the zone as its third parameter.
+  // In PostgreSQL, a day in the time zone of the session. `date_trunc` takes a zone as its third parameter.
   /\b(?:current_date|localtime\w*)\b|date_trunc\([^,()]+,[^,()]+\)/i,
 ];
 
@@ -91,7 +91,7 @@ test('nothing in the source depends on the time zone of the machine', () => {
   expect(found).toEqual([]);
 });
 
-// The other tests prove nothing about time zones if these surroundings are lost.
+// If this were not so, the other tests would prove nothing about time zones.
 
 test('the tests and the processes that they start run in a time zone other than UTC', async () => {
   expect(new Date(0).getTimezoneOffset()).toBe(-330);

@@ -97,8 +97,8 @@ test('the same path at the same version returns each organization its own respon
   expect((await theirs.client.get(`${LIST}/${ourId}`)).status).toBe(404);
 });
 
-// The race: a write commits between the key look-up and the read of a list page, and is then lost, as in a
-// failover to a standby. A later write gets the same version, under which the page with the lost row would be cached.
+// The race: a write commits between the key look-up and the read of a list page, and is then lost, as in a failover to a standby.
+// A later write gets the same version, under which the page with the lost row would be cached.
 test('a list page with data newer than its version is not cached', async () => {
   const { id, client } = await createTestOrganization(server);
   const programId = (await client.post(LIST, { name: 'Kept' })).body.id;

@@ -9,8 +9,8 @@ import { createPeople, giveKey, type People } from '../support/data/actors.ts';
 import { useServer } from '../support/servers/server.ts';
 import { until } from '../support/wait.ts';
 
-// The race: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then sends the
-// rest. The server accepted the key when it read each head.
+// The race: the holder of a leaked key sends the heads of writes, waits until the key has been revoked, and then sends the rest.
+// The server accepted the key when it read each head.
 
 /** Generous time limits, because the halves of a request may arrive far apart on a busy machine. */
 const PATIENT = { headersSeconds: 600, requestSeconds: 600 };

@@ -7,9 +7,9 @@ import { step, useSite } from '../support/browser/site.ts';
 import { codeAt } from '../support/data/accounts.ts';
 import { until } from '../support/wait.ts';
 
-// The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache.
-// Chromium caches neither no-store pages nor responses to forms, but other browsers do, and Chromium may start to. So
-// this test changes such responses into ones that Chromium caches.
+// The attack: at an unattended machine, somebody goes back and the browser shows the page from its back/forward cache. Chromium
+// caches neither no-store pages nor responses to forms, but other browsers do, and Chromium may start to. So this test changes
+// such responses into ones that Chromium caches.
 
 const site = await useSite();
 // Chromium's headless shell has no back/forward cache, so this is the full browser.

@@ -7,8 +7,7 @@ import { moveDates, writeAllNotices } from '../support/data/key-notices.ts';
 import { addRealisticWebhooks, createLongNamedTeam, createRealisticTeam } from '../support/data/team.ts';
 
 // Every page with an address of its own: no horizontal scrolling from a width of 320 pixels, and no finding of axe. `look`
-// defines
-// the widths and the themes. look-forms.soak.ts tests the pages that open after a form.
+// defines the widths and the themes. look-forms.soak.ts tests the pages that open after a form.
 
 const site = await useSite({ script: AXE_SCRIPT });
 

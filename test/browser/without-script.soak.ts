@@ -3,8 +3,8 @@ import { apiStatus, readKey } from '../support/browser/key-steps.ts';
 import { useSite } from '../support/browser/site.ts';
 import { createRealisticTeam } from '../support/data/team.ts';
 
-// What style sheets and elements such as <details> do without JavaScript. The tests in test/dashboard send all forms
-// without a script.
+// What style sheets and elements such as <details> do without JavaScript. The tests in test/dashboard send all forms without a
+// script.
 
 const site = await useSite();
 const team = await createRealisticTeam(site.server.db);

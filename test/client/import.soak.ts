@@ -201,8 +201,7 @@ test.each([
   const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
   // These are the request for the key and three batches. Without the waits, two batches would be refused and sent again. On a
-  // busy
-  // machine, one may be.
+  // busy machine, one may be.
   expect(network.received.length).toBeLessThan(6);
 });
 

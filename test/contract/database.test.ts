@@ -146,8 +146,8 @@ type AtBound = { readonly value: string | number; readonly isValid: boolean };
 const [LEAST_INTEGER, LARGEST_INTEGER] = [-(2 ** 31), 2 ** 31 - 1];
 
 /**
- * Returns values just inside and just outside the field's limits. The column's type enforces maximum lengths, enumerations
- * and formats.
+ * Returns values just inside and just outside the field's limits. The column's type enforces maximum lengths, enumerations and
+ * formats.
  */
 function valuesAtBounds(schema: Property): AtBound[] {
   const { minLength = 0, minimum = LEAST_INTEGER, maximum = LARGEST_INTEGER } = schema;

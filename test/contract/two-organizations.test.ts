@@ -48,8 +48,8 @@ async function createSecret(
 }
 
 /**
- * Returns the identifiers of the other organization that a request can contain: an id of a row, an external id, a cursor, and
- * the organization's own id.
+ * Returns the identifiers of the other organization that a request can contain: an id of a row, an external id, a cursor, and the
+ * organization's own id.
  */
 async function namesFor(operation: Pick<Operation, 'path'>) {
   const { body } = await theirs.client.get(`${listOf(operation)}?limit=1`);

@@ -113,8 +113,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
           if (answer.cell === 1) ofSecond += 1;
           answers.push(answer);
           // The client waits for Retry-After, as charter-client does. A client that retries at once would only measure how busy
-          // this
-          // process is.
+          // this process is.
           await delay(1000 * Number(answer.headers['retry-after'] ?? 0));
         }
       };

@@ -1,5 +1,5 @@
-// Writes malformed bytes directly to the socket. The exact response is not known:
-// it must be one that the document declares, or none, and the server must keep running.
+// Writes malformed bytes directly to the socket. The exact response is not known: it must be one that the document declares, or
+// none, and the server must keep running.
 import fc from 'fast-check';
 import { createConformityCheck } from '../../src/contract/conformity.ts';
 import { type Json, operationsOf } from '../../src/contract/document.ts';

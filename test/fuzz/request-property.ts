@@ -114,8 +114,7 @@ function isNamed(field: string, { body }: TimedReply): boolean {
 
 /**
  * Returns the fields of the body that the response shows with another value. V8 once confused an escaped name with a name of
- * another
- * request, so that wrong data was stored.
+ * another request, so that wrong data was stored.
  */
 function notShown(body: string, { body: shown }: TimedReply): string[] {
   const sent: unknown = JSON.parse(body);

@@ -1,5 +1,5 @@
-// For every filter of every list of the contract, with values on both sides of each boundary, the mock finds exactly what
-// the server finds.
+// For every filter of every list of the contract, with values on both sides of each boundary, the mock finds exactly what the
+// server finds.
 import { isId } from '../../src/domain/text.ts';
 import type { Client } from '../support/clients/client.ts';
 import { operations, type Parameter } from '../support/contract/contract.ts';

@@ -1,5 +1,5 @@
-// The mock responds to every input without crashing, and to HTTP as the contract says. What a client library
-// can send is compared with the server in test/contract/parity.test.ts.
+// The mock responds to every input without crashing, and to HTTP as the contract says. What a client library can send is compared
+// with the server in test/contract/parity.test.ts.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { mock as mocked } from 'node:test';

@@ -54,8 +54,7 @@ test('a pooler alone is refused with the variable to set', async () => {
 });
 
 // A pooler may ignore "options" without an error, so the refusal must not depend on an error. Behind a pooler, a session lock
-// could
-// be taken in the session of another client.
+// could be taken in the session of another client.
 test('a pooler as the direct URL is refused, even if it accepts the options of a connection', async () => {
   const { url } = await poolerOf(directUrl);
   const accepting = await startPooler(directUrl, { acceptsOptions: true });

@@ -275,7 +275,7 @@ describe('during the start', () => {
     expect(stdout).toContain('"reason":"the parent process ended","msg":"stopped"');
   });
 
-  // On a terminal, the signal also reaches the commands that set up PostgreSQL. Their failure is not an error.
+  // On a terminal, the signal also reaches the programs that set up PostgreSQL. That these fail is not an error.
   test('a failure caused by the interruption is not reported as a reason why Charter cannot start', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => {
@@ -302,8 +302,8 @@ const faulty = (fault: string) => ({
   ...{ CHARTER_TEST_SECRET: SECRET, CHARTER_TEST_FAULT: fault },
 });
 
-// The state of the process is undefined, so a supervisor must get the chance to start another one; but a client whose request
-// is in progress must not suffer.
+// After such an error, the state of the process is undefined, so the process must end and a supervisor can start another one. But
+// requests in progress must still be completed.
 test.each(['exception', 'rejection'])(
   'after an unhandled %s, and others after it, the server completes requests, reveals no secret and exits with 1',
   async (fault) => {
@@ -331,14 +331,14 @@ test.each(['exception', 'rejection'])(
   },
 );
 
-// Expected errors of the network end nothing.
+// Expected network errors must not end the process.
 test('clients that reset their connections at every stage end neither the process nor others', async () => {
   await withCharter(faulty('rejection'), async (charter) => {
     const { client } = await organizationAt(database.url, charter);
     await Promise.all(STAGES.map((text) => resetAfter(charter, text)));
-    // A busy server may refuse a request, but goes on.
+    // A busy server may refuse a request, but serves a later one.
     await until('a success', async () => (await client.get('/api/key')).status === 200);
-    await endCharter(charter); // its exit code would be 1
+    await endCharter(charter); // otherwise, its exit code would be 1
     expect(logOf(charter).filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 });
@@ -375,7 +375,7 @@ type SlowCreate = {
   finish(): void;
 };
 
-/** A create with only its head and half of its body sent: it stays in flight until the test finishes it. */
+/** Sends the head and half of the body of a creation, which stays in flight until the test calls `finish`. */
 async function beginCreate({ url }: { readonly url: string }, key: string): Promise<SlowCreate> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -1,5 +1,5 @@
-// Two processes of one database, under load: no read is older than an acknowledged write, and nothing is accepted by the old state
-// of a key after its change was confirmed.
+// Two processes on one database, under load: no read returns a value older than an acknowledged write, and after a change of a
+// key was confirmed, no request is judged by the key's old state.
 import { MAX_REQUESTS_PER_SECOND, NO_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import type { IssuedKey } from '../../src/service/keys/issue-key.ts';
 import { moveKey } from '../../src/service/keys/move-key.ts';
@@ -27,7 +27,7 @@ const SECONDS = length({ full: 10, figures: 60 });
 const MOVES = length({ full: 3, figures: 20 });
 const CHANGES = length({ full: 8, figures: 60 });
 const KEYS = length({ full: 4, figures: 8 });
-/** Responses to each client before and after each change. */
+/** The number of responses to each client before and after each change. */
 const RESPONSES = length({ full: 10, figures: 100 });
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
@@ -54,7 +54,7 @@ type Use = KeyUse & {
   readonly body: any;
 };
 
-/** Clients of both processes that each send one request after another, as `next` says, until `end`. */
+/** Starts clients of both processes. Each sends the requests that `next` returns, one after another, until `end` is called. */
 function startClients(count: number, next: (client: number, turn: number) => Sending) {
   const uses: Use[] = [];
   let isEnding = false;
@@ -76,7 +76,7 @@ function startClients(count: number, next: (client: number, turn: number) => Sen
   const failed = Promise.all(clients).then(() => new Promise<never>(() => {}));
   return {
     uses,
-    /** Resolves after so many uses that were sent from now on, and match. */
+    /** Resolves after `more` matching requests that are sent from now on. */
     async afterMore(more: number, isMatch: (use: Use) => boolean = () => true): Promise<Span> {
       const [sent, known] = [performance.now(), uses.length];
       const isEnough = () => uses.slice(known).filter((use) => use.sent > sent && isMatch(use)).length >= more;
@@ -92,7 +92,10 @@ function startClients(count: number, next: (client: number, turn: number) => Sen
 
 const faultsIn = ({ registers }: History) => [...registers.values()].flatMap(judgeRegister);
 
-/** The history proves something: keys have ended and were refused, and programs were read, changed and deleted. */
+/**
+ * Returns whether the history is long enough to prove something: keys ended and were refused, and programs were read, changed and
+ * deleted.
+ */
 function isEnough({ keyEnds, keyUses, registers }: History): boolean {
   const { ends, refusals, accesses, deletions } = { ends: 10, refusals: 10, accesses: 1000, deletions: 100 };
   const all = [...registers.values()].flat();
@@ -112,7 +115,7 @@ test('64 clients never get a value older than an acknowledged write, and no key 
   expect(isEnough(history)).toBe(true);
 });
 
-/** Ends each key in turn while 32 clients use all of them. Nothing is accepted after an end, nor refused before it. */
+/** Ends each key in turn while 32 clients use all of them. Checks that a key is accepted before its end and never after it. */
 async function endInTurn(keys: readonly IssuedKey[], end: (key: IssuedKey, turn: number) => Promise<unknown>) {
   const ends = new Map<string, Span>();
   const clients = startClients(32, (client, turn) => ({ key: keyAt(keys, client + turn), path: LIST }));
@@ -157,7 +160,8 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   ]);
   const keys = await times(KEYS, () => giveKey(db, member, { lifeDays: null }));
   const ids = keys.map(({ id }) => id);
-  // Afterwards, no use of these keys seems to have been written. It takes one statement, because the processes check keys, too.
+  // Makes the uses of these keys look as if they had not been written. It is one SQL statement, because the processes also check
+  // keys.
   const forget = (due: readonly string[]) =>
     db.pool.query(
       `update api_keys set last_used_at = '2025-06-01', next_check_at = case when id = any($1) then now() end
@@ -181,7 +185,7 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   );
 });
 
-/** Nothing reaches a limit: a 429 would not tell by which addresses the key was judged. */
+/** Limits that are not reached, because a 429 would not tell by which addresses the key was judged. */
 const LIMITS = { ...NO_LIMITS, perKey: MAX_REQUESTS_PER_SECOND };
 
 test('no response is by the addresses or the limit of a key before a confirmed change, and nothing more is written by them', async () => {
@@ -208,13 +212,13 @@ test('no response is by the addresses or the limit of a key before a confirmed c
       const request = { keyId: key.id, userId: member.userId, ...change, lockedOut: [HERE, ELSEWHERE] };
       expect(await restrictKey(db, administrator, request)).toEqual({ kind: 'done' });
       const confirmedAt = performance.now();
-      // Whatever was committed before the answer was allowed then.
+      // What was committed before the confirmation was still allowed.
       const names = await writtenFrom(forbidden);
       const spans = await Promise.all([
         clients.afterMore(RESPONSES, isFrom(forbidden)),
         clients.afterMore(RESPONSES, isFrom(allowed)),
       ]);
-      // The period lasts until the later of the two, so that responses from both addresses are judged.
+      // The period lasts until the later of both times, so that responses to both addresses are judged.
       const received = Math.max(...spans.map((span) => span.received));
       periods.push({ sent: confirmedAt, received, forbidden, limit });
       expect(await writtenFrom(forbidden)).toEqual(names);
@@ -236,7 +240,7 @@ test('clients with keys of integrations notice nothing when the owner is demoted
   const { administrator, manager } = await createPeople(db);
   const integrations = [await giveIntegration(db, manager), await giveIntegration(db, manager)];
   const keys = await Promise.all(integrations.map((each) => giveIntegrationKey(db, manager, each)));
-  // The deactivation ends the person's own key.
+  // The deactivation also ends the person's own key.
   const own = await giveKey(db, manager);
   const used = [...keys, own];
   const clients = startClients(18, (client) => ({ key: keyAt(used, client) }));
@@ -262,7 +266,7 @@ test('clients with keys of integrations notice nothing when the owner is demoted
   }
 });
 
-// The attack: a server that keeps the holder of a key goes on with the permissions of the user.
+// The risk: a server that caches the holder of a key continues to use the permissions of the former holder.
 test('32 clients get no response by the old state once the move of a key to an integration is confirmed', async () => {
   const { administrator, member } = await createPeople(db);
   for (let i = 0; i < MOVES; i += 1) {
@@ -293,14 +297,14 @@ test('32 clients get no response by the old state once the move of a key to an i
 
 type Found = { readonly rows: readonly unknown[] };
 
-/** A row of the key look-up has one column, which starts with the key's hash. */
+/** Returns the hash of the key at the start of the only column of a row of the key look-up. */
 function hashOf(row: unknown): string {
   const [[hash] = []] = Array.isArray(row) ? row : [];
   if (typeof hash !== 'string') throw new Error('A key that was found does not begin with its hash.');
   return hash;
 }
 
-/** Plants a fault: every second time, the statement returns the row that it returned before. */
+/** Plants a fault: every second time, the SQL query returns the row that it returned the time before. */
 function lag({ pool }: Database, isLagging: (statement: string) => boolean): void {
   const { query } = pool;
   const known = new Map<string, unknown>();
@@ -312,7 +316,7 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   };
   const lagging = async (config: { name?: string; values?: unknown[] }) => {
     const found: Found = await Reflect.apply(query, pool, [config]);
-    // One statement looks several keys up; the result of each key is cached separately.
+    // One SQL query looks up several keys, and the result for each key is cached separately.
     if (config.name !== 'find_keys_by_hash') return remember(JSON.stringify([config.name, config.values]), found);
     return { ...found, rows: found.rows.map((row) => remember(hashOf(row), row)) };
   };
@@ -322,7 +326,7 @@ function lag({ pool }: Database, isLagging: (statement: string) => boolean): voi
   });
 }
 
-// Checks the checker: a test that cannot fail proves nothing.
+// Tests the checks above, because a test that cannot fail proves nothing.
 describe('a planted fault is caught', () => {
   async function untilCaught(isLagging: (statement: string) => boolean, faultsOf: (history: History) => string[]) {
     await using server = await startServer();

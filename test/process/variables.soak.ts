@@ -27,18 +27,21 @@ import { createTestOrganization } from '../support/servers/server.ts';
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
-// What a process does with its variables: one server has all of them, and one has none. test/config.test.ts shows that each
-// variable is read, and the tests of createApp what it does with them.
+// What each environment variable does in a process: one server has all variables, another one has none. test/config.test.ts tests
+// that each variable is read, and the tests of createApp what it does with them.
 
 const HOST = '127.0.0.2';
 const METRICS_HOST = '127.0.0.3';
 const WORKERS = 3;
 const POOL_SIZE = 20;
-/** Longer than another shutdown takes. */
+/** Longer than a shutdown without this variable takes. */
 const DRAIN_SECONDS = 4;
-/** The ages of old events, in days: the server of this test deletes both, and one without the variables only the second. */
+/**
+ * The ages of old events, in days. The server of this test deletes both events, and a server without the variables only the
+ * second.
+ */
 const OLD_DAYS = [3, 100];
-/** The sampler by trace id combines the four parts of the id by an exclusive or, and records it if the result is low. */
+/** The ratio sampler combines the four parts of a trace id with XOR, and records traces with low results. */
 const LOWEST_TRACE = `${'0'.repeat(31)}1`;
 const LOW_TRACE = `${'0'.repeat(31)}2`;
 const LAST_TRACE = `${'0'.repeat(31)}3`;
@@ -65,7 +68,7 @@ const environment = {
   DATABASE_DIRECT_URL: database.url,
   DATABASE_POOL_SIZE: String(POOL_SIZE),
   NEWER_DATABASE: 'accept',
-  // A new one, and the one that encrypts the database of this test.
+  // A new key, and the key that encrypts the database of this test.
   ENCRYPTION_KEY: `${randomBytes(32).toString('base64')},${ENCRYPTION_KEY}`,
   EVENT_RETENTION_DAYS: '2',
   WEBHOOKS_ALLOW_HTTP: 'true',
@@ -96,7 +99,7 @@ const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
 const db = connectTo(database.url, 1);
 await db.pool.query(`set application_name = 'test'`);
 const oldEvents = await insertOldEvents(db);
-// Before the server starts, which counts its rows once a minute.
+// Created before the server starts, because the server counts organizations only once a minute.
 const { email, id: organizationId } = await createTestOrganization({ db, url });
 const changed = startFile('src/main.ts', [], environment);
 await until('the server', () => answers(url));
@@ -136,7 +139,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const ofWorker = `charter_database_connections_max{worker="1"} ${POOL_SIZE}\n`;
     expect(await (await fetch(metricsUrl)).text()).toContain(ofWorker);
   },
-  // By default, such a database is refused, as test/postgres/migrate.test.ts shows.
+  // By default, such a database is refused, which test/postgres/migrate.test.ts tests.
   async NEWER_DATABASE() {
     const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
     expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);
@@ -183,7 +186,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
       'deployment.environment.name': 'trial',
     });
   },
-  // The caller has decided otherwise, which the default would follow.
+  // The caller says that the trace is not recorded. The default sampler would obey.
   async OTEL_TRACES_SAMPLER() {
     await client.get('/api/key', { headers: { traceparent: `00-${LOWEST_TRACE}-${'1'.repeat(16)}-00` } });
     await collector.untilSpan('the lowest trace', ({ traceId }) => traceId === LOWEST_TRACE);
@@ -199,13 +202,13 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(levels).toContain(40);
     expect(levels.filter((level) => level < 40)).toEqual([]);
   },
-  // Production has no demonstration data, which the database of this file would otherwise hold.
+  // Production has no demonstration data, and otherwise this database would contain them.
   async NODE_ENV() {
     const { rows } = await db.pool.query(`select 1 from users where email like '%@northwind.example'`);
     expect(rows).toEqual([]);
   },
   async CHARTER_CELLS() {
-    // The command counts what the metrics of this server say.
+    // The command reads the counts from the metrics of this server.
     const CHARTER_CELLS = `eu1 Europe ${url} ${metricsUrl}`;
     const stdout = await until('the cell to have counted its rows', async () => {
       const ended = await runAdminCommand('', ['cells', '--json'], { CHARTER_CELLS });
@@ -225,13 +228,13 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const other = await runFile('src/main.ts', [], { ...environment, CHARTER_CELL_DOMAINS: '/nowhere' });
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('"/nowhere", which cannot be read') });
   },
-  // The response to a request that is not HTTP has the header, too.
+  // The response to a request that is not valid HTTP has the header, too.
   async PUBLIC_URL() {
     for (const path of ['/api/key', '/sign-in', '/nothing'])
       expect((await client.get(path)).headers).toHaveProperty('strict-transport-security');
     expect(await exchangeRaw(url, 'what is this\r\n\r\n')).toMatch(/^Strict-Transport-Security: /im);
   },
-  // The last spans are exported before the end.
+  // The last spans are exported before the process ends.
   async DRAIN_SECONDS() {
     await client.get('/api/key', { headers: { traceparent: `00-${LAST_TRACE}-${'1'.repeat(16)}-01` } });
     const startedAt = performance.now();
@@ -242,7 +245,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-// In the order of the table: DRAIN_SECONDS ends the process.
+// Runs in the order of the table, because DRAIN_SECONDS ends the process.
 test('each variable has its effect in a server that has all of them', async () => {
   const failures: Record<string, unknown> = {};
   for (const [name, observe] of Object.entries(EFFECTS)) {
@@ -253,7 +256,7 @@ test('each variable has its effect in a server that has all of them', async () =
   expect(failures).toEqual({});
 });
 
-// Otherwise an effect above could be one that every server has.
+// Shows that the effects above come from the variables, and that not every server has them.
 test('a server without the variables does otherwise, and loads nothing of OpenTelemetry', async () => {
   const refusing = preloading('refuse-open-telemetry.mjs');
   await withScratchDatabase(async (DATABASE_URL) => {
@@ -274,7 +277,7 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
       }
     });
   });
-  // Otherwise the refusal above would prove nothing.
+  // Shows that the refusal works: a server with traces must fail because of it.
   const traced = { DATABASE_URL: database.url, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...refusing, PORT: '0' };
   const { code, stdout } = await runFile('src/main.ts', [], traced);
   expect(code).not.toBe(0);
@@ -321,7 +324,7 @@ async function insertOldEvents(own: Database) {
   };
 }
 
-/** Has the server send a test event to a new endpoint. Returns the status of the response, or why there was none. */
+/** Makes the server send a test event to a new endpoint. Returns the status of the response, or why there was no response. */
 async function attemptAt(
   own: Database,
   { organizationId: owner, endpointUrl }: { organizationId: string; endpointUrl: string },
@@ -332,7 +335,7 @@ async function attemptAt(
   return attempt.status ?? attempt.error;
 }
 
-/** The lines of a development server that are JSON: it also prints a welcome. */
+/** Returns the log lines of a development server, without its welcome text. */
 function requestsIn({ printed }: Running): LogLine[] {
   return printed.stdout
     .split('\n')
@@ -355,7 +358,7 @@ async function answers(origin: string): Promise<boolean> {
   );
 }
 
-/** A server with only these variables and a free port, in development. */
+/** Runs the work with a development server that has only these variables and a free port. */
 async function withServer(
   env: Record<string, string>,
   work: (running: Running, url: string) => Promise<void>,

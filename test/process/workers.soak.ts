@@ -25,18 +25,18 @@ const database = await useScratchDatabase();
 
 type Supervised = Charter & {
   readonly series: () => Promise<Series>;
-  /** Process ids of the workers that were started, by number. */
+  /** The process ids of the workers that were started, by number. */
   readonly pids: () => Map<number, number>;
 };
 
-/** The server of most tests. Each of them leaves three workers behind, which others may have replaced. */
+/** The server of most tests. After each test it has three workers, some of which may have been replaced. */
 const shared = await startWorkers({
   ...preloading('reject-on-signal.mjs'),
   CHARTER_TEST_FAULT: 'rejection',
   CHARTER_TEST_SECRET: '',
 });
 afterAll(() => kill(shared));
-// A server whose workers were replaced shuts down like any other.
+// A server whose workers were replaced must shut down like any other.
 afterAll(async () => {
   shared.child.kill('SIGTERM');
   expect((await shared.ended).code).toBe(0);
@@ -75,7 +75,10 @@ function servedBy(series: Series, worker: number): number {
   return [...series].find(([name]) => pattern.test(name))?.[1] ?? 0;
 }
 
-/** Sends requests until these workers have served some. A busy machine may refuse a request, but no connection breaks. */
+/**
+ * Sends requests until each of these workers has served at least one and `isSo`. A busy machine may refuse a request, but no
+ * connection may break.
+ */
 function untilServed(
   { client, charter, workers }: { client: Client; charter: Supervised; workers: readonly number[] },
   isSo: (series: Series) => boolean = () => true,
@@ -104,7 +107,7 @@ test('all workers serve the same port, and the metrics show each of them', async
   for (const worker of [1, 2, 3])
     expect(series.get(`nodejs_eventloop_lag_p99_seconds{worker="${worker}"}`)).toBeDefined();
   expect(new Set(logOf(shared).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2, 3]));
-  // One worker speaks for all.
+  // Only one worker logs the warning.
   const warnings = logOf(shared).filter(({ msg }) => String(msg).startsWith('PUBLIC_URL is not set'));
   expect(warnings).toHaveLength(1);
   expect(logOf(shared)).toContainEqual(
@@ -112,7 +115,7 @@ test('all workers serve the same port, and the metrics show each of them', async
   );
 });
 
-// Killed by the kernel for lack of memory, for example.
+// The case: the kernel kills workers, for example for lack of memory.
 test('workers that die while the server starts are replaced', async () => {
   await using running = startFile('src/main.ts', [], {
     ...{ DATABASE_URL: database.url, PORT: '0', NODE_ENV: 'production', WORKERS: '4' },
@@ -131,10 +134,10 @@ test('workers that die while the server starts are replaced', async () => {
   expect((await running.ended).code).toBe(0);
 });
 
-/** Worker 2 stops before it starts, until a signal continues it. */
+/** A script that stops worker 2 before it starts, until it gets a signal to continue. */
 const STOPPING = `if (process.argv.slice(2, 4).join(' ') === 'worker 2') process.kill(process.pid, 'SIGSTOP');`;
 
-// The bug: without the drain time, a load balancer sent requests to a port that nobody listened on.
+// The bug: without the drain time, a load balancer sent requests to a port on which nothing listened.
 test('workers that serve announce a shutdown while others still start', async () => {
   const port = await freePort(HOST);
   const running = startFile('src/main.ts', [], {
@@ -149,19 +152,19 @@ test('workers that serve announce a shutdown while others still start', async ()
     running.child.kill('SIGTERM');
     await until('the announcement', async () => (await client.get('/readyz')).status === 503);
   } finally {
-    // A process that is stopped would keep the output of the server open.
+    // A stopped process would keep the output of the server open.
     if (starting > 0) process.kill(starting, 'SIGKILL');
     await kill(running);
   }
 });
 
-/** The process id of a worker that has been started. */
+/** Returns the process id of a worker that has been started, or `undefined`. */
 function startOf(running: Running, number: number): number | undefined {
   const start = logOf(running).find(({ msg, worker }) => msg === 'a worker starts' && worker === number);
   return start && Number(start['workerPid']);
 }
 
-// The attack: a worker that answers from its memory what another one has changed.
+// The risk: a worker responds from its cache although another worker has written a change.
 test('each worker shows at once what another one has written', async () => {
   const { client } = await organizationAt(database.url, shared);
   const { body } = await untilAdmitted(() => client.post(LIST, { name: 'First' }));
@@ -180,16 +183,16 @@ test('all workers together keep the rate limit of a key', async () => {
   );
   const sentFrom = performance.now();
   const statuses: number[] = [];
-  // On a slow machine, the requests may take so long that none of them is refused.
+  // On a slow machine, the requests may take so long that none is refused.
   for (let i = 0; i < 10 || !statuses.includes(429); i += 1)
     statuses.push(
       ...(await Promise.all(Array.from({ length: 60 }, () => client.get('/api/key')))).map(({ status }) => status),
     );
   const seconds = (performance.now() - sentFrom) / 1000;
   const admitted = statuses.filter((status) => status === 200).length;
-  // A busy machine may refuse some under load.
+  // A busy machine may refuse some requests because of load.
   expect(new Set(statuses.filter((status) => status !== 503))).toEqual(new Set([200, 429]));
-  // A second's burst, the rate, and what three processes may spend on credit.
+  // The bucket, the rate, and the tokens that three processes may spend before they have leased them.
   expect(admitted).toBeLessThanOrEqual(20 * (seconds + 1) + 20);
 });
 
@@ -198,7 +201,7 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   const killed = shared.pids().get(2) ?? 0;
   const ends = endsOf(shared).length;
   process.kill(killed, 'SIGKILL');
-  // Until then, connections to the killed worker may break.
+  // Before the worker's end is noticed, connections to it may break.
   await until('its end', () => endsOf(shared).length > ends);
   const series = await untilServed({ client, charter: shared, workers: [2] });
   expect(shared.pids().get(2)).not.toBe(killed);
@@ -207,8 +210,9 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   expect(endsOf(shared).at(-1)).toMatchObject({ worker: 2, signal: 'SIGKILL' });
 });
 
-// Node sends a process one handle at a time, so most of the connections have not been sent when the worker is killed. The attack:
-// a worker is stuck, and the supervisor keeps every second connection for it, also of clients that have gone.
+// Node passes one connection at a time to a worker, so most of the connections are still in the supervisor when the worker is
+// killed. The attack: while a worker is stuck, making the supervisor keep every second connection for it, also those of clients
+// that have gone.
 test('connections that a stuck worker has not taken are served by another one once 5,000 wait for it, or after its end', async () => {
   await withWorkers(
     async (charter) => {
@@ -224,10 +228,10 @@ test('connections that a stuck worker has not taken are served by another one on
           );
         return outcomes;
       };
-      // A busy machine may refuse some under load.
+      // A busy machine may refuse some requests because of load.
       const admitted = (outcomes: readonly unknown[]) => new Set(outcomes.filter((outcome) => outcome !== 503));
       const first = send(20);
-      // The others wait for worker 1.
+      // The other requests wait for worker 1.
       await until('the responses of worker 2', () => first.length === 10);
       for (let i = 0; i < 50; i += 1) await connectAndLeave(charter.url, 200);
       const later = send(10);
@@ -246,7 +250,7 @@ test('connections that a stuck worker has not taken are served by another one on
   );
 });
 
-/** Sends requests over as many connections at the same time, and closes all of them when half have a response. */
+/** Sends requests over `count` concurrent connections, and closes all connections when half of the requests have a response. */
 async function connectAndLeave(url: string, count: number): Promise<void> {
   const { port, hostname } = new URL(url);
   let responses = 0;
@@ -265,7 +269,10 @@ async function connectAndLeave(url: string, count: number): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-/** Runs two workers. A process that outlives its worker writes a text to what it has inherited of it. */
+/**
+ * Runs two workers with a process that outlives a worker. The process writes a text to the channel that it inherited from the
+ * worker.
+ */
 async function withTextAfterEnd(
   preload: string,
   work: (charter: Supervised, writeLate: (text: string) => Promise<void>) => Promise<void>,
@@ -277,7 +284,7 @@ async function withTextAfterEnd(
   await withWorkers((charter) => work(charter, (text) => writeFile(pipe, text)), env);
 }
 
-// Messages that a worker has sent can arrive after its end.
+// Messages that a worker has sent can arrive after the worker's end.
 test('a message of a worker that has ended does not make the next one get connections before it serves', async () => {
   await withTextAfterEnd('late-worker-message.mjs', async (charter, writeLate) => {
     const { client } = await organizationAt(database.url, charter);
@@ -319,12 +326,12 @@ test('a shutdown is complete after the last log lines of a worker that has alrea
     process.kill(charter.pids().get(2) ?? 0, 'SIGUSR2');
     await until('its end', () => endsOf(charter).length > 0);
     charter.child.kill('SIGTERM');
-    // The supervisor has nothing else to wait for.
+    // Now the supervisor waits for nothing except the output of the workers.
     const running = () => [...charter.pids().values()].filter(isRunning);
     await until('every worker to end', () => running().length === 0);
     await writeLate('{"msg":"the last line"}\n');
     expect((await charter.ended).code).toBe(0);
-    // A supervisor's lines have no worker. This line has none, either.
+    // The supervisor's lines have no `worker`, and neither has this line.
     const messages = logOf(charter).flatMap(({ worker, msg }) => (worker === undefined ? [msg] : []));
     const last = messages.filter((msg) => msg === 'the last line' || msg === 'stopped');
     expect(last).toEqual(['the last line', 'stopped']);

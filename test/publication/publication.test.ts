@@ -25,7 +25,7 @@ TEXTS.push(
   '/postman.json',
 );
 const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz'];
-/** The address that is shown where a host is not known. */
+/** The address that is shown if the host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();
@@ -43,7 +43,7 @@ const FILES = [
   'openapi.yaml',
 ];
 
-/** Writes every published file, with its name as its text. */
+/** Writes every published file, with its name as its content. */
 async function writeBuilt(folder: string): Promise<void> {
   await mkdir(join(folder, 'docs/.well-known'), { recursive: true });
   for (const name of FILES) await writeFile(join(folder, name), name);
@@ -117,7 +117,7 @@ test.each([
   },
 );
 
-// The attack: a script injected into the page. Only the files of the build may run.
+// The attack: a script that is injected into the page. Only the scripts of the build may run.
 test.each([
   ['/docs', ["'self'"]],
   ['/docs/getting-started', ["'self'"]],
@@ -196,13 +196,13 @@ test('a page is also Markdown: at its own address, and for a reader who prefers 
   );
 });
 
-// The attack: a name that leaves the folder, or that lists what the build leaves beside the pages.
+// The attack: a name that leads out of the folder, or to other files that the build leaves beside the pages.
 test.each([
   '/docs/nothing',
   '/docs/..%2f..%2fpackage.json',
   '/docs/.charter-docs',
   '/docs/limits/',
-  // Express would throw for a parameter that is malformed.
+  // Express would throw because of the malformed percent-encoding.
   '/docs/%',
   '/docs/%E0%A4%A',
   '/docs/constructor',
@@ -264,7 +264,7 @@ test('a file that cannot be read is a failed request, not missing documentation;
     failures.push(error);
     res.status(500).end();
   };
-  // Even root, who may read every file, cannot read a folder as a file.
+  // A folder cannot be read as a file, even by root, who may read every file.
   for (const name of FILES) await mkdir(join(folder.path, name), { recursive: true });
   const publication = openPublication({ readBuilt: readerOf(pathToFileURL(`${folder.path}/`)) });
   await publication.prepare(EXAMPLE);

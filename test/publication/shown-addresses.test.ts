@@ -8,13 +8,13 @@ import { listen } from '../support/servers/listen.ts';
 import { useServer } from '../support/servers/server.ts';
 
 const GENERATED = join(import.meta.dirname, '../../generated');
-/** The address that is shown where a host is not known. */
+/** The address that is shown if the host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 const OPTIONS = { setPageHeaders() {}, publicUrl: undefined };
 
 const server = await useServer();
 
-/** The address in the page, the index or the collection. */
+/** Returns the address that the page, the index or the collection shows. */
 function shown(text: string): string | undefined {
   return /"canonical" href="(.+?)\/docs|<loc>(.+?)\/docs|documentation is (\S+)\.|"value": "(http[^"]+)"/
     .exec(text)
@@ -22,7 +22,7 @@ function shown(text: string): string | undefined {
     .join('');
 }
 
-/** Sends a request with any Host header, which fetch does not send. */
+/** Sends a request with any Host header. `fetch` does not allow this. */
 function sendTo(path: string, host: string, url = server.url): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     get(`${url}${path}`, { headers: { Host: host }, agent: false }, async (res) => {
@@ -80,17 +80,17 @@ test.each([
   expect([answer.status, shown(answer.text), answer.text.includes(host)]).toEqual([status, address, false]);
 });
 
-// The attack: a made-up Host with each request, so that the server compresses 1.5 MB for each.
+// The attack: another made-up Host in each request, so that the server compresses 1.5 MB for each.
 test('of many made-up hosts, only a few are shown', async () => {
   const app = express().use(openPublication().routes(OPTIONS));
   await using own = await listen(app);
   const addresses = new Set<string | undefined>();
   for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
-  // This is one more than are kept, because the first of them has been replaced once.
+  // One more address than the server keeps, because the first one was replaced once.
   expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
 });
 
-// The bug: each of the first requests read and compressed the file for itself.
+// The bug: each of the first requests read and compressed the file itself.
 test('of many made-up hosts that come at once, only a few are shown', async () => {
   const app = express().use(openPublication().routes(OPTIONS));
   await using own = await listen(app);
@@ -99,7 +99,7 @@ test('of many made-up hosts that come at once, only a few are shown', async () =
   expect(answers.filter(({ text }) => shown(text) === EXAMPLE)).toHaveLength(15);
 });
 
-// The attack: every ten seconds, another made-up host takes the place of the host that was added first.
+// The attack: every ten seconds, another made-up host replaces the host that was added first.
 test('made-up hosts replace each other, and not the host that readers use', async () => {
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);

@@ -5,7 +5,10 @@ const ROLES = 'test/domain/people/role.test.ts';
 const JSON_TEXTS = 'test/domain/resources/json.test.ts';
 const GUIDES = 'test/contract/guides.test.ts';
 
-/** The list executes the code of the list only. The others have not run yet. */
+/**
+ * Returns the files whose code a test has executed: two files for the list's test, and `null` for the others, which have not run
+ * yet.
+ */
 const executedBy = (test: string) =>
   test === LIST ? new Set(['src/api/handlers/parent-programs.ts', 'src/store/resources/list.ts']) : null;
 

@@ -59,7 +59,7 @@ test.each<[string, Partial<NewOrganization>]>([
   ['name', { name: 'Acme\r\nBcc: x@example.test' }],
   ['user name', { users: [user({ name: 'Ada\nBcc: x@example.test' })] }],
   ['email', { users: [user({ email: 'ada@example.test,x@example.test' })] }],
-  // The attack: an organization with an invisible name, or with a name that reverses the text around it.
+  // The attack: an organization whose name is invisible, or reverses the text around it.
   ['name', { name: '\u3164' }],
   ['user name', { users: [user({ name: 'Ada\u202e' })] }],
 ])('an invalid %s is refused and named: %j', async (field, change) => {

@@ -1,4 +1,4 @@
-// The two judges of an address, ours with the look-up and PostgreSQL's in a write, agree on every notation.
+// Our code judges an address when it looks up the key, and PostgreSQL judges it in a write. They must agree on every notation.
 import { isInList, parseAddressList } from '../../src/domain/keys/address-list.ts';
 import { addressIn } from '../../src/domain/network.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';
@@ -18,7 +18,7 @@ const pick = <T>(values: readonly T[]): T => {
 
 type Address = { readonly family: 4 | 6; readonly bytes: readonly number[] };
 
-/** Few different bytes, so that many addresses are at the edge of a subnet or in it. */
+/** Returns an address made of few different bytes, so that many addresses are in a subnet or at its edge. */
 function someAddress(): Address {
   const family = pick([4, 6] as const);
   const length = family === 4 ? 4 : 16;
@@ -29,10 +29,10 @@ const hex = (byte: number) => byte.toString(16).padStart(2, '0');
 const groupsOf = ({ bytes }: Address) =>
   Array.from({ length: bytes.length / 2 }, (_, i) => `${hex(bytes[2 * i] ?? 0)}${hex(bytes[2 * i + 1] ?? 0)}`);
 
-/** In the plainest notation, which PostgreSQL reads. */
+/** Returns the address in the simplest notation, which PostgreSQL reads. */
 const plain = (address: Address) => (address.family === 4 ? address.bytes.join('.') : groupsOf(address).join(':'));
 
-/** In one of the notations that clients, proxies and people use. */
+/** Returns the address in one of the notations that clients, proxies and people use. */
 function written(address: Address): string {
   if (address.family === 4) {
     const [text, low] = [plain(address), groupsOf(address).join(':')];
@@ -71,7 +71,7 @@ test('no address of many, in any notation, is judged otherwise than by PostgreSQ
       accepted += Number(judged);
     }
   }
-  // Enough of both.
+  // Enough addresses were accepted, and enough were refused.
   expect(accepted).toBeGreaterThan(ADDRESSES / 20);
   expect(accepted).toBeLessThan((19 * ADDRESSES) / 20);
 });

@@ -3,17 +3,17 @@ import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
-// A client that keeps a copy in sync lists what has changed since an instant. The cost of a list page must depend neither on how
-// many rows there are nor on how many of them have changed.
+// A client that synchronizes a copy lists what has changed since a time. The cost of a page must not depend on how
+// many rows there are, or on how many of them have changed.
 
 const ROWS = 8000;
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 26, after: null };
 const EVER = new Date('2000-01-01T00:00:00Z');
 
 const database = await useDatabase();
-/** Created over three years, one row in four changed later. */
+/** An organization whose rows were created over three years. One row in four was changed later. */
 const spread = await createTenant(database.db);
-/** Created in two hours of 2024, and changed in random order in the three years since then. */
+/** An organization whose rows were created in two hours of 2024, and changed in random order in the three years since then. */
 const imported = await createTenant(database.db);
 await fill(
   spread,
@@ -40,7 +40,7 @@ function fill({ scope }: Tenant, createdAt: string, updatedAt: string) {
   );
 }
 
-/** The ids of the whole list, page by page. */
+/** Returns the ids of the whole list, read page by page. */
 async function walk({ scope }: Tenant, query: Partial<ListQuery>): Promise<string[]> {
   const ids: string[] = [];
   let after: Buffer | null = null;
@@ -62,7 +62,7 @@ async function idsChanged({ scope }: Tenant, { sortField, descending, updatedSin
   return rows.map(({ id }) => id);
 }
 
-/** The instant since which a number of rows has changed. */
+/** Returns the time since which this number of rows has changed. */
 async function instantOf({ scope }: Tenant, changedRows: number): Promise<Date> {
   const text =
     'select updated_at as at from parent_programs where organization_id = $1 order by updated_at desc offset $2';
@@ -91,7 +91,7 @@ test.each(
   }
 });
 
-/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
+/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
 async function planOfPage({ scope }: Tenant, query: Partial<ListQuery>): Promise<Plan> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, scope, { ...PAGE, ...query });
@@ -103,7 +103,7 @@ async function planOfPage({ scope }: Tenant, query: Partial<ListQuery>): Promise
   return last;
 }
 
-/** The largest number of rows that any part of the plan has returned or removed. */
+/** Returns the largest number of rows that any part of the plan has returned or removed. */
 function mostRowsIn({ text }: Plan): number {
   const actual = [...text.matchAll(/\(actual rows=([\d.]+) loops=(\d+)\)/g)];
   const removed = [...text.matchAll(/Rows Removed by [^:]+: (\d+)/g)];

@@ -1,13 +1,14 @@
 import { createKeyRow, createTenant, useSharedDatabase } from '../support/postgres/store.ts';
 
-// What must hold for every writer: a later version, a script, psql. All of it is raw SQL, which bypasses our own checks.
-// every-constraint.test.ts proves that each constraint refuses something. Here is what a row may hold, and may repeat.
+// What must hold for every writer, such as a later version, a script or psql. These tests use plain SQL, which bypasses our own
+// checks.
+// every-constraint.test.ts tests that each constraint refuses something. These tests show what a row may contain, and may repeat.
 
 const database = await useSharedDatabase();
 const ours = await createTenant(database.db);
 const theirs = await createTenant(database.db);
 
-/** Writes one row with these columns; resolves with PostgreSQL's error code and the constraint that refused it. */
+/** Inserts one row with these columns. Resolves with PostgreSQL's error code and the constraint that refused the row. */
 async function insertRow(table: string, row: Record<string, unknown>): Promise<string> {
   const names = Object.keys(row);
   const text = `insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})`;
@@ -30,7 +31,7 @@ const ROWS = {
   parent_programs: { name: 'Test' },
 };
 
-/** Inserts a valid row of ours with these changes. */
+/** Inserts a valid row of our organization with these changes. */
 async function insert(table: keyof typeof ROWS, change: Record<string, unknown> = {}): Promise<string> {
   const values = Object.entries(ROWS[table]).map(([name, value]) => [
     name,

@@ -1,4 +1,4 @@
-// The tables can be partitioned by organization, and an organization can be moved, exported or erased as a whole.
+// Tables can be partitioned by organization, and an organization can be moved, exported or erased as a whole.
 import { useSharedDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
@@ -10,12 +10,12 @@ async function namesIn(text: string): Promise<string[]> {
 const TABLES = `
   select c.oid, c.relname from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> '_prisma_migrations'`;
-/** The number of the column in the table `id`. */
+/** Returns SQL for the number of the column organization_id in the table `id`. */
 const columnOf = (id: string) =>
   `(select attnum from pg_attribute where attrelid = ${id} and attname = 'organization_id' and not attisdropped)`;
 const TENANT_TABLES = `select * from (${TABLES}) c where ${columnOf('c.oid')} is not null`;
 
-/** Unique over all organizations, because a look-up by them finds the organization. */
+/** Indexes that are unique across all organizations, because look-ups by their values find the organization. */
 const GLOBALLY_UNIQUE = [
   'access_links_token_hash_key',
   'api_keys_key_hash_key',

@@ -1,4 +1,6 @@
-// Every change of a parent program is an event in the same transaction, raw SQL included, and ids are in the order of the commits.
+// Every change of a parent program, including those by plain SQL, is an event in the same transaction. The ids of events are in
+// the
+// order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
 import { FEED_START, positionAt } from '../../src/domain/resources/event-position.ts';
@@ -43,10 +45,10 @@ async function writeContext(tenant: Tenant): Promise<WriteContext> {
   };
 }
 
-/** Raw SQL; `$1` is the organization. */
+/** Returns a function that executes the SQL. `$1` is the organization. */
 const sql = (text: string) => (tenant: Tenant) => db.pool.query(text, [tenant.scope.organizationId]);
 
-/** Three parent programs, the first of which has the returned id. */
+/** Creates three parent programs, and returns the id of the first one. */
 async function fill(tenant: Tenant): Promise<string> {
   await sql(`${INSERT} select $1, gen_random_uuid(), 'Program ' || i from generate_series(1, 3) i`)(tenant);
   const [id = ''] = (await programsOf(tenant)).keys();
@@ -161,7 +163,7 @@ const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
     'created',
   ],
   'raw SQL changes the organization': [sql(`update organizations set name = 'Other' where id = $1`)],
-  // Tools that copy data copy the events, too.
+  // Tools that copy data copy the events themselves.
   'a tool copies data': [
     ({ scope: { organizationId } }) =>
       inTransaction(db, async (client) => {
@@ -175,7 +177,7 @@ const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
   ],
 };
 
-// A program is an event's data as the list shows it, so the copy is the table.
+// The data of an event is the program as the list shows it. So applying all events to a copy must result in the table.
 test.each(Object.entries(WRITES))(
   '%s: the events turn a copy into the table, and come after the version before',
   async (_, [write, ...types]) => {
@@ -217,7 +219,7 @@ test('truncating the table deletes every parent program', async () => {
   }
 });
 
-/** Runs two transactions of the organization, each on a connection of its own. */
+/** Runs the work with two connections, each for a transaction of its own. */
 function withTwo<T>(work: (first: pg.Client, second: pg.Client) => Promise<T>): Promise<T> {
   return withClient(database.url, (first) => withClient(database.url, (second) => work(first, second)));
 }
@@ -226,8 +228,9 @@ const insert = (client: pg.Client, { scope }: Tenant, name: string) =>
   client.query(`${INSERT} values ($1, gen_random_uuid(), $2)`, [scope.organizationId, name]);
 const namesOf = (events: readonly FeedEvent[]) => events.map(({ data }) => data.name);
 
-// The attack: with a sequence or a time, the second transaction draws a higher number, commits first, and a reader goes on
-// behind it. The first event then appears before the reader's position.
+// The race: if positions came from a sequence or a clock, the second transaction could get the higher position and commit first.
+// A
+// reader that continued after that position would miss the event of the first transaction.
 test('a transaction that wrote first and commits last does not appear before a position that was given out', async () => {
   const ours = await createTenant(db);
   await withTwo(async (first, second) => {
@@ -248,7 +251,7 @@ test('a transaction that began first and writes last gets a later position', asy
   const ours = await createTenant(db);
   await withTwo(async (first, second) => {
     await first.query('begin');
-    // Its time and its snapshot are older than those of the second.
+    // The time and the snapshot of this transaction are older than those of the second one.
     await first.query('select now(), count(*) from parent_programs');
     await insert(second, ours, 'second');
     const position = await end(ours);
@@ -286,7 +289,7 @@ test('organizations do not wait for each other', async () => {
   });
 });
 
-// The attack: a position beyond the last commits, which a failover to a standby loses; the next events come before it.
+// The risk: a failover to a standby loses the last commits. A reader with a position beyond them must not miss later events.
 test('a position of a lost commit is before every later event', async () => {
   const ours = await createTenant(db);
   const lost = await inTransaction(db, async (client) => {

@@ -2,7 +2,8 @@ import { createRow, resources } from '../support/contract/resources.ts';
 import { KEYRING } from '../support/postgres/postgres.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
-// constraints.test.ts says what some constraints mean. Here the database itself lists them, so that none is without a proof.
+// constraints.test.ts tests what some constraints mean. This file lists all constraints from the database, so that each one is
+// tested.
 
 const server = await useServer();
 const { db } = server;
@@ -16,17 +17,17 @@ const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
 const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() });
 
-/** For tables that have one row for each organization or user. */
+/** Organizations and users for rows of tables that can have only one row for each. */
 const [spareOrganizations, spareUsers]: [unknown[], unknown[]] = [[], []];
 const SPARE = 50;
-/** In days since 1970. */
+/** The last day that was used, in days since 1970. */
 let lastDay = 0;
 function newDay(): Date {
   lastDay += 1;
   return new Date(lastDay * 86_400_000);
 }
 
-/** A valid row of each table that is not of a resource, with a value for every column of a unique index. */
+/** A valid row of each table that does not belong to a resource, with a value for every column of a unique index. */
 const ROWS: Record<string, () => Record<string, unknown>> = {
   organizations: () => ({ id: crypto.randomUUID(), name: 'Test', cursor_key: ENCRYPTED }),
   users: () => ({ ...owned(), name: 'Test', role: 'viewer', email: `${crypto.randomUUID()}@example.test` }),
@@ -162,7 +163,7 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
 
 const INTEGRATION = { kind: 'integration', email: null, owner_user_id: userId };
 
-/** For a constraint that concerns only some rows, values that make a valid row one of them. */
+/** For constraints that concern only some rows: values that make a valid row one of these rows. */
 const CONCERNED: Record<string, Record<string, unknown>> = {
   users_integration_name_key: { ...INTEGRATION, name: 'An integration' },
   users_organization_id_owner_user_id_fkey: INTEGRATION,
@@ -172,7 +173,10 @@ const CONCERNED: Record<string, Record<string, unknown>> = {
   sso_sign_ins_organization_id_user_id_fkey: { subject: 'ada' },
 };
 
-/** For each CHECK, values that violate it alone. A resource's needs an entry only if it refuses no value of `UNUSUAL`. */
+/**
+ * For each CHECK, values that violate only this CHECK. A resource's CHECK needs an entry only if it accepts all values of
+ * `UNUSUAL`.
+ */
 const VIOLATIONS: Record<string, Record<string, unknown>> = {
   organizations_cursor_key_check: { cursor_key: ENCRYPTED.subarray(0, -1) },
   organizations_ends_unused_check: { ends_unused_after_days: 6, ends_unused_since: new Date() },
@@ -242,11 +246,11 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   webhook_days_failed_check: { failed: -1 },
 };
 
-/** Most CHECKs of a single column refuse one of these values. */
+/** Values of which most CHECKs of a single column refuse at least one. */
 const UNUSUAL = ['', ' ', '[]', -1, 2 ** 31 - 1];
 
 type Constraint = { readonly table: string; readonly name: string; readonly columns: readonly string[] };
-/** `targetColumns`: those to which `columns` refer, in the same order. A CHECK has no target. */
+/** `targetColumns` are the columns to which `columns` refer, in the same order. A CHECK has no target. */
 type Reference = Constraint & { readonly target: string | null; readonly targetColumns: readonly string[] };
 
 const [checks, foreignKeys, indexes] = [await constraintsOf('c'), await constraintsOf('f'), await uniqueIndexes()];
@@ -292,7 +296,7 @@ async function constraintsOf(type: 'c' | 'f'): Promise<readonly Reference[]> {
   return rows;
 }
 
-/** SQL for the names of the columns with these numbers, in their order. */
+/** Returns SQL for the names of the columns with these numbers, in order. */
 function columnsIn(table: string, numbers: string): string {
   return `array(select attname::text from unnest(${numbers}) with ordinality as own (number, place)
                 join pg_attribute on attrelid = ${table} and attnum = own.number order by place)`;
@@ -312,7 +316,7 @@ function rowOf(table: string): Record<string, unknown> {
   return ROWS[table]?.() ?? copyOf(table);
 }
 
-/** A copy of the row of a resource, with new values in the columns that have to be unique. */
+/** Returns a copy of the resource's row with new values in the columns that must be unique. */
 function copyOf(table: string): Record<string, unknown> {
   const row = created.get(table);
   if (row === undefined) throw new Error(`Add a valid row of ${table} to this file.`);
@@ -321,7 +325,7 @@ function copyOf(table: string): Record<string, unknown> {
   return { ...row, ...Object.fromEntries(unique.map((column) => [column, newValueFor(table, column)])) };
 }
 
-/** A new id, or as much of its end as the column holds. */
+/** Returns a new id, or only its end if the column is shorter. */
 function newValueFor(table: string, column: string): string {
   return crypto.randomUUID().slice(-(maxLengths.get(`${table}.${column}`) ?? 36));
 }
@@ -330,14 +334,14 @@ function columnsOf(constraints: readonly Constraint[], table: string): readonly 
   return constraints.filter((each) => each.table === table).flatMap(({ columns }) => columns);
 }
 
-/** An existing row of the organization. */
+/** Returns an existing row of the organization. */
 async function rowIn(table: string, owner: string): Promise<Record<string, unknown>> {
   const { rows } = await db.pool.query(`select * from ${table} where organization_id = $1 limit 1`, [owner]);
   if (rows[0] === undefined) throw new Error(`Insert a row of ${table} for both organizations in this file.`);
   return rows[0];
 }
 
-/** The constraint that refuses the row, or "written". */
+/** Inserts the row, and returns the constraint that refused it, or "written". */
 async function insertRow(table: string, row: Record<string, unknown>): Promise<string> {
   const names = Object.keys(row);
   const text = `insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})`;
@@ -377,7 +381,7 @@ test('every unique index refuses a second row with the same values', async () =>
     const first = { ...rowOf(table), ...CONCERNED[name] };
     expect([name, await insertRow(table, first)]).toEqual([name, 'written']);
     const same = Object.fromEntries(columns.map((column) => [column, first[column]]));
-    // A session's hash is unique, and so is its pair with the organization: either refuses.
+    // Several indexes may refuse the row. For example, a session's hash is unique alone, and together with the organization.
     expect([name, await insertRow(table, { ...rowOf(table), ...CONCERNED[name], ...same })]).toEqual([
       name,
       expect.not.stringMatching('written'),

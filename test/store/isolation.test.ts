@@ -15,11 +15,11 @@ import { unlimitedTables } from '../support/postgres/statement-scope.ts';
 import { connectTo, createTenant, getWriter, type Tenant, useDatabase } from '../support/postgres/store.ts';
 import { WITHOUT_SCOPE, watchStatements } from '../support/postgres/watch-statements.ts';
 
-// Every statement that src/ sends in any test has to name the organization: see test/support/postgres/watch-statements.ts.
+// Every SQL query that src/ sends in any test must name the organization: see test/support/postgres/watch-statements.ts.
 
 const { db, url } = await useDatabase();
 
-/** Each function that sends statements, by file. A page of a list is built for a scope before it is read. */
+/** Lists the functions that send SQL queries. `readPage` is excluded, because its query is built for a scope. */
 test('a store function without a scope is in unscoped/, or is listed', () => {
   const functions = exportedFunctions('src/store').filter(
     ({ file, name, parameters: [first = '', second] }) =>
@@ -101,7 +101,7 @@ test('a statement of src/ without the organization is reported with its function
     'sql/tenant-tables.ts queryIn',
     'sql/tenant-tables.ts withOwnConnection',
   ]);
-  // Those of tests need none.
+  // Queries of the tests themselves may omit the organization.
   const { length } = reports;
   await watched.pool.query(text);
   await watched.prisma.user.findMany();
@@ -118,8 +118,8 @@ test('the work on one organization does not keep another from its turn', async (
   });
 });
 
-// The statements of PostgreSQL's functions are not seen. The attack: a key that may write in its own organization, in the scope
-// of another one.
+// The attack: writing to another organization with a key. Queries within PostgreSQL's functions are not watched, so this is
+// tested here.
 test('a key may write in its own organization only', async () => {
   const [ours, theirs] = [await createTenant(db), await createTenant(db)];
   const writer = await getWriter(db, theirs);
@@ -135,13 +135,11 @@ test('a key may write in its own organization only', async () => {
 type ExportedFunction = {
   readonly file: string;
   readonly name: string;
-  /** The parameter types as written in the source. */
+  /** The types of the parameters as the source has them. */
   readonly parameters: readonly string[];
 };
 
-/**
- * Every function that the files of a folder export, as a declaration or as a constant, read by the compiler's parser.
- */
+/** Returns every function that the files of a folder export, as a declaration or as a constant. Uses the compiler's parser. */
 function exportedFunctions(folder: string): ExportedFunction[] {
   const root = join(import.meta.dirname, '../..', folder);
   return readdirSync(root, { recursive: true, encoding: 'utf8' })

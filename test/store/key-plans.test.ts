@@ -4,7 +4,7 @@ import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
-// An organization of 2,000 users with one key each, and ten more keys that an administrator made for each.
+// An organization of 2,000 users, each with one key of their own and ten keys that an administrator made for them.
 
 const USERS = 2000;
 const NOW = new Date('2026-05-04T12:00:00.000Z');
@@ -17,7 +17,7 @@ await database.db.pool.query('vacuum analyze users, api_keys');
 const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
-/** The id of a user who has made 40 keys for others; half of them have ended. */
+/** Fills the organization. Returns the id of a user who has made 40 keys for others, half of which have ended. */
 async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {
   await writeRows(
     database.db,
@@ -50,7 +50,7 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
   return id;
 }
 
-/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
+/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
 async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) expect(await ask()).toHaveLength(rows);
@@ -61,7 +61,7 @@ async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan
 }
 
 const PAGE = 51;
-/** Four index look-ups for each row on the page, for the people named beside it. */
+/** Returns the maximum number of blocks: each row on the page needs four index look-ups for the people named beside it. */
 const mostBlocks = (rows: number) => rows * 4 * 4;
 const DEEP = { createdAt: new Date('2026-01-01T00:06:00.000Z'), id: 'ffffffff-ffff-7fff-bfff-ffffffffffff' };
 
@@ -78,7 +78,7 @@ test.each([null, { ...DEEP, side: 'after' as const }, { ...DEEP, side: 'before' 
     const query = { userId: ours.userId, now: NOW, from, limit: PAGE };
     const plan = await planOf(() => listActiveKeysMadeForOthers(planned.db, ours.scope, query), PAGE);
     expect(plan?.text).toContain('api_keys_creator_idx');
-    // 2,000 keys share each instant; their ids decide the order.
+    // 2,000 keys share each time of creation, and their ids decide the order.
     expect(plan?.blocks).toBeLessThan(mostBlocks(PAGE) + 2 * USERS);
   },
 );
@@ -127,7 +127,7 @@ test('each list page of a user with 20,000 ended keys costs no more than its row
 });
 
 test('the key look-up uses one plan for any number of keys', async () => {
-  // The bug: a look-up of one key was planned anew each time, which took ten times as long as the look-up.
+  // The bug: each look-up of one key was planned anew, which took ten times as long as the look-up.
   const { rows } = await database.db.pool.query<{ hash: string }>(
     `select encode(key_hash, 'hex') as hash from api_keys limit 3`,
   );

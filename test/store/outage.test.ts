@@ -6,7 +6,7 @@ import { serverUrl, withClient } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
-// Every error here is real and comes through both ways into the database: an outage gets 503, a bug 500.
+// Every error here is a real one, and is caused both through Prisma and through the pool: an outage gets 503, a bug 500.
 
 const database = await useDatabase();
 const { db } = database;
@@ -65,7 +65,7 @@ test('a connection that is cut during a statement is an outage', async () => {
   expect(await isReachable(db)).toBe(true);
 });
 
-// The attack: a reset while Prisma runs a raw statement, as for each update and deletion of a program.
+// The case: a connection is reset while Prisma runs a raw query, as for each update and deletion of a program.
 test('a connection that is reset during a raw statement is an outage', async () => {
   await using proxy = await proxyDatabase(database.url);
   await withDatabase(proxy.url, async (gone) => {
@@ -82,7 +82,7 @@ test('a connection that is reset during a raw statement is an outage', async () 
   });
 });
 
-// The attack: PostgreSQL stops between two statements of a transaction, while no statement runs.
+// The case: PostgreSQL stops between two statements of a transaction, while no statement runs.
 test('the end of a checked-out but idle connection does not crash the process', async () => {
   await withDatabase(database.url, async (other) => {
     const client = await other.pool.connect();
@@ -123,7 +123,7 @@ test('a statement without a response is cut after 17 seconds, an idle connection
   });
 });
 
-// The attack: the process, or the network to it, is gone between two statements of a transaction.
+// The case: between two statements of a transaction, the process ends, or the network to it is cut.
 test('PostgreSQL ends the transactions and the connections of a process that is gone', async () => {
   const { rows } = await db.pool.query(`
     select current_setting('idle_in_transaction_session_timeout')::interval
@@ -189,7 +189,7 @@ test('an error of ours is a bug, not an outage', async () => {
   );
   expect(bugs).not.toContain('no failure');
   expect(bugs.map(isOutage)).toEqual(bugs.map(() => false));
-  // Of all these, one write violated a unique index.
+  // Only the fourth error is the violation of a unique index.
   expect(bugs.map(isUniqueViolation)).toEqual([false, false, false, true, false, false]);
 });
 

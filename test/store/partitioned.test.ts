@@ -1,4 +1,4 @@
-// The statements and triggers that Charter ships also work on a partitioned table.
+// Charter's SQL statements and triggers must also work on a partitioned table.
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listParentPrograms } from '../../src/store/resources/parent-program-list.ts';
 import { openWithAutoExplain } from '../support/postgres/plans.ts';
@@ -18,7 +18,7 @@ for (const { client } of [ours, ...others])
     await client.post('/api/parent_programs', { name, external_id: name });
 await partition();
 
-/** Replaces parent_programs with a partitioned table of the same columns, checks, indexes, foreign keys and triggers. */
+/** Replaces parent_programs with a partitioned table that has the same columns, checks, indexes, foreign keys and triggers. */
 async function partition(): Promise<void> {
   await inTransaction(db, async (client) => {
     const { rows: foreignKeys } = await client.query<{ text: string; isOwn: boolean }>(
@@ -39,7 +39,7 @@ async function partition(): Promise<void> {
          for values with (modulus ${PARTITIONS}, remainder ${i})`,
       );
     await client.query('insert into parent_programs select * from whole');
-    // Drops the foreign keys of tables that refer to it, too.
+    // Also drops the foreign keys of the tables that refer to this table.
     await client.query('drop table whole cascade');
     for (const { text } of foreignKeys) await client.query(text);
     for (const { text, name, isAlways } of triggers) {
@@ -112,7 +112,7 @@ test('a list page reads one partition, also with a prepared statement', async ()
       });
       expect(plans.length).toBeGreaterThanOrEqual(8);
       for (const { text } of plans) {
-        // Another partition of a generic plan is in the text, too, if it was not executed.
+        // A generic plan also names the partitions that were not read. They are marked "never executed".
         const read = [...text.matchAll(/ on (parent_programs_\d).*\((?!never executed)/g)].map(([, name]) => name);
         expect(new Set(read).size).toBe(1);
       }

@@ -11,7 +11,7 @@ import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { createKeyRow, createTenant, useDatabase } from '../support/postgres/store.ts';
 
-// A statement that scans a whole table is fast in every other test, and slow with a million rows.
+// An SQL query that scans a whole table is fast in every other test, and slow with a million rows.
 
 const ROWS = 20_000;
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 101, after: null };
@@ -40,7 +40,7 @@ function fill(organizationId: string) {
   );
 }
 
-/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
+/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
 async function planOfPage(query: Partial<ListQuery>): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, ours.scope, { ...PAGE, ...query });
@@ -69,7 +69,7 @@ test.each([
     for (const plan of [first, deep]) {
       expect(plan?.text).toContain(`parent_programs_organization_id_${order.sortField}_id_idx`);
       expect(plan?.text).not.toContain('Sort');
-      // 101 rows, at worst each in its own block, and the descent of the index.
+      // At worst, each of the 101 rows is in a block of its own. The other blocks are for the descent of the index.
       expect(plan?.blocks).toBeLessThan(120);
     }
   },
@@ -81,7 +81,8 @@ test('a search uses the trigram index', async () => {
   expect(plan?.blocks).toBeLessThan(500);
 });
 
-// The bug: PostgreSQL expected 1 in 10,000 rows, whatever the search. With 10,000,000 rows, it read and sorted 35,000 of them.
+// The bug: PostgreSQL expected 1 in 10,000 rows to match, whatever the search. With 10,000,000 rows, it read and sorted 35,000
+// rows.
 test('PostgreSQL expects about as many rows of a search as match', async () => {
   const plan = await planOfPage({ search: 'seldom' });
   const [, expected] = / on parent_programs .*?rows=(\d+) /.exec(plan?.text ?? '') ?? [];
@@ -111,10 +112,10 @@ test('external_id uses its unique index', async () => {
   expect(plan?.blocks).toBeLessThan(10);
 });
 
-/** The parameters of a list that are no filters for equal values. */
+/** The parameters of a list that do not filter by equality. */
 const OTHERS = new Set(['limit', 'cursor', 'sort', 'search', 'updated_since']);
 
-// The attack: a filter without an index reads every row of the organization for a page.
+// The risk: without an index, a filter reads every row of the organization for one page.
 test('each filter of a list for equal values has an index that begins with the organization and its column', async () => {
   const { rows } = await database.db.pool.query<{ columns: string }>(`
     select i.indrelid::regclass || '.' || string_agg(a.attname, ', ' order by a.attnum = i.indkey[1]) as columns
@@ -152,7 +153,7 @@ test('a page of the feed is one index scan, which costs the same at the start an
   }
 });
 
-// The bug: every chunk began with the first organization again, so a run with many chunks read each of them many times.
+// The bug: every chunk began again with the first organization, so a run with many chunks read each organization many times.
 test('the deletion of expired events goes through the organizations once, however many chunks it takes', async () => {
   const { rows } = await database.db.pool.query<{ count: number }>(
     `with written as (
@@ -170,7 +171,7 @@ test('the deletion of expired events goes through the organizations once, howeve
   });
   expect(deleted).toBe(count);
   const looks = plans.flatMap(({ text }) => [...text.matchAll(/using events_pkey on events.*loops=(\d+)/g)]);
-  // Once for each organization to find its events, and once to delete each.
+  // One look-up for each organization to find its events, and one to delete each event.
   expect(looks.reduce((sum, [, loops]) => sum + Number(loops), 0)).toBeLessThan(2 * count + 100);
 });
 

@@ -5,14 +5,14 @@ const { db } = await useDatabase();
 const subject = () => `key:${crypto.randomUUID()}`;
 const lease = async (name: string, rate: number, wanted: number) =>
   (await leaseTokens(db, [{ subject: name, rate, wanted, owed: 0 }])).get(name);
-/** Moves the last lease into the past. */
+/** Moves the last lease of the subject into the past. */
 const age = (name: string, seconds: number) =>
   db.pool.query("update rate_limits set updated_at = updated_at - $2 * interval '1 s' where subject = $1", [
     name,
     seconds,
   ]);
 
-/** A bucket of this rate holds one token, and takes 100 seconds to be refilled, longer than a busy machine for a statement. */
+/** A bucket with this rate holds one token, which takes 100 seconds to refill: longer than a statement on a busy machine. */
 const SLOW_RATE = 0.01;
 
 test('a new bucket holds the requests of 0.2 s, and at least one', async () => {
@@ -47,7 +47,7 @@ test('a changed limit applies at once to what the bucket holds', async () => {
   expect(await lease(name, 10, 1)).toEqual({ granted: 1, left: 1 });
 });
 
-// Two processes that lock the same rows in different orders would wait for each other.
+// The race: two processes that lock the same rows in different orders would deadlock.
 test('many simultaneous leases for the same subjects, in any order, neither deadlock nor grant too much', async () => {
   const subjects = Array.from({ length: 20 }, subject);
   const leases = await Promise.all(
@@ -84,9 +84,9 @@ test('what is owed is taken even if the bucket does not hold it, and nothing is 
   const name = subject();
   const owe = async (owed: number, wanted = 0) =>
     (await leaseTokens(db, [{ subject: name, rate: 100, wanted, owed }])).get(name);
-  // A new bucket, with 20 tokens.
+  // A new bucket has 20 tokens.
   expect(await owe(100)).toEqual({ granted: 0, left: -80 });
-  // While the clock is behind, no time counts.
+  // While the clock is behind, nothing is refilled.
   await age(name, -3600);
   expect(await owe(0, 5)).toEqual({ granted: 0, left: -80 });
   await age(name, 0.9);

@@ -3,7 +3,7 @@ import { useDatabase } from '../support/postgres/store.ts';
 
 const { db } = await useDatabase();
 
-/** Code points that PostgreSQL and JavaScript can both store in a text. */
+/** Returns texts that together contain every code point from `first` to `last` that PostgreSQL and JavaScript can both store. */
 function textsOf(first: number, last: number, perText: number): string[] {
   const texts: string[] = [];
   for (let start = first; start <= last; start += perText) {
@@ -20,7 +20,7 @@ async function formsInSql(texts: readonly string[]): Promise<string[]> {
 }
 
 test('server and mock fold and normalize every code point alike', async () => {
-  // The later planes have no letters with a case, so a text can have many of their code points.
+  // The later planes have no letters with a case, so a text can contain many of their code points.
   const texts = [...textsOf(1, 0x1ffff, 1), ...textsOf(0x20000, 0x10ffff, 4096)];
   const forms = await formsInSql(texts);
   expect(texts.filter((text, i) => forms[i] !== searchFormOf(text))).toEqual([]);

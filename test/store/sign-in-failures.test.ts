@@ -4,7 +4,7 @@ import { openWithAutoExplain } from '../support/postgres/plans.ts';
 import { withClient, writeRows } from '../support/postgres/postgres.ts';
 import { useDatabase } from '../support/postgres/store.ts';
 
-// The rows left by a flood of guesses from many addresses: most still count, and some have expired.
+// The rows that a flood of guesses from many addresses leaves: most still count, and some have expired.
 
 const COUNTED = 40_000;
 const OLD = 2500;
@@ -36,7 +36,7 @@ test('expired failures are deleted through the index of their end, in bounded ch
   for (const { text, blocks } of plans) {
     expect(text).toContain('sign_in_failures_expire_idx');
     expect(text).not.toContain('Seq Scan');
-    // Each row takes one index look-up to find it and one to delete it.
+    // Each row takes one index look-up to find it, and one to delete it.
     expect(blocks).toBeLessThan(CHUNK_ROWS * 10);
   }
   expect(await left()).toBe(COUNTED);

@@ -47,7 +47,7 @@ test('e-mails of an earlier version get their normal form, and one that another 
     `alone@${ascii}`,
     `grete@${domain}`,
     `grete@${ascii}`,
-    // An invitation takes an e-mail from nobody.
+    // This user got the address although an invitation has it, because an invitation does not reserve an address.
     `mei@${ascii}`,
   ]);
 });
@@ -73,7 +73,7 @@ test('of the people of an earlier version, only those who never had a way to sig
   const password = await createAccount(db, { scope });
   await linkDirectly(db, linked);
   await givePasskey(db, withPasskey);
-  // Its connection was removed.
+  // This user signed in by a connection that was removed.
   const event = { organizationId: scope.organizationId, id: crypto.randomUUID(), action: 'user.sso_linked' };
   await db.prisma.auditEvent.create({ data: { ...event, targetUserId: former.userId } });
   const invited = await inTransaction(async (client) => {
@@ -103,7 +103,7 @@ test('whoever gets a way to sign in has accepted, whatever server writes it', as
 test('whoever is invited by a server of the previous version has not accepted', async () => {
   const scope = await createScope(db);
   const { userId } = await createActor(db, scope, 'member');
-  // It does not know the column, whose default is true.
+  // The previous version does not know the column, whose default is true.
   expect(await db.prisma.user.findFirst({ where: { id: userId } })).toMatchObject({ hasAccepted: true });
   const event = { organizationId: scope.organizationId, id: crypto.randomUUID(), action: 'user.invited' };
   await db.prisma.auditEvent.create({ data: { ...event, targetUserId: userId, detail: { role: 'member' } } });

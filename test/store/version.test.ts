@@ -41,9 +41,9 @@ async function writeContext(tenant: Tenant): Promise<WriteContext> {
 
 const CONTENT = { name: 'Program', description: null, externalId: null, metadata: {} };
 
-/** Raw SQL; `$1` is the organization. */
+/** Returns a function that executes the SQL. `$1` is the organization. */
 const sql = (text: string) => (tenant: Tenant) => database.db.pool.query(text, [tenant.scope.organizationId]);
-/** As a tool that copies data does. */
+/** Executes SQL as a tool that copies data does. */
 const silently = (text: string) => (tenant: Tenant) =>
   inTransaction(database.db, async (client) => {
     await client.query('set local session_replication_role = replica');
@@ -52,7 +52,7 @@ const silently = (text: string) => (tenant: Tenant) =>
   });
 const INSERT = `insert into parent_programs (organization_id, id, name)`;
 
-/** Besides those of events.test.ts, whose events have their places by the version. */
+/** Writes in addition to those of events.test.ts, whose events take their positions from the version. */
 const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> = {
   'the service updates': async (tenant, id) =>
     updateRow(await writeContext(tenant), PARENT_PROGRAMS, { id, patch: { name: 'Other' }, precondition: () => true }),
@@ -100,7 +100,7 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
   },
 );
 
-// As a replica, as tools that copy data do, no trigger writes events, which would change the versions, too.
+// Tools that copy data write as a replica. Then no trigger writes events, which would change the versions, too.
 test.each(['origin', 'replica'])("as %s, truncating the table changes every organization's version", async (role) => {
   await using own = await openTestDatabase();
   const tenants = [await createTenant(own.db), await createTenant(own.db)];
@@ -140,7 +140,7 @@ test('a rolled-back change keeps the version, and 50 concurrent changes each cou
   expect(await versionOf(ours)).toBeGreaterThan(before);
 });
 
-// The attack: a write is lost in a failover to a standby after its list page was cached, and the next write reuses its
+// The race: a write is lost in a failover to a standby after its list page was cached, and the next write reuses its
 // version.
 test('a lost version is never reused', async () => {
   const ours = await createTenant(database.db);

@@ -146,7 +146,7 @@ test('results of several endpoints are written in one statement', async () => {
   expect(days).toContainEqual({ endpointId: broken.endpointId, succeeded: 0n, failed: 2n });
 });
 
-// The attack: the connection is lost after the commit, and the process writes the same results again.
+// The case: the connection is lost after the commit, and the process writes the same results again.
 test('a result that is written twice counts once', async () => {
   const endpoint = await newEndpoint(1);
   const [delivery] = await claim(endpoint);
@@ -244,7 +244,7 @@ test('deliveries that wait are counted, and those that are due', async () => {
   expect(await countPendingDeliveries(db)).toEqual({ pending: 5, due: 3 });
 });
 
-// What is fast with a few rows may read the whole table with many.
+// A query that is fast with a few rows may read the whole table if there are many.
 test('pending endpoints and due deliveries are found by their index, past any number of deliveries', async () => {
   const endpoints = [await newEndpoint(4000), await newEndpoint(4000), await newEndpoint(4000)];
   const [sent = FIRST_ENDPOINT, waiting = FIRST_ENDPOINT, due = FIRST_ENDPOINT] = endpoints;
@@ -255,7 +255,7 @@ test('pending endpoints and due deliveries are found by their index, past any nu
   await db.pool.query('vacuum analyze webhook_deliveries, webhook_endpoints, organizations');
   const explained = await openWithAutoExplain(url);
   const plans = await explained.explainAll(async () => {
-    // After five, PostgreSQL may choose a generic plan.
+    // After five executions, PostgreSQL may choose a generic plan.
     for (let i = 0; i < 8; i += 1) {
       expect(await listPendingEndpoints(explained.db, { after: FIRST_ENDPOINT, limit: 200 })).toHaveLength(2);
       const claims = [{ ...due, count: 5 }];

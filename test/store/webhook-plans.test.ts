@@ -15,7 +15,7 @@ import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
-// Two organizations, each with an endpoint that has 20,000 deliveries. Half of them wait.
+// Two organizations, each with an endpoint that has 20,000 deliveries. Half of the deliveries wait.
 
 const ROWS = 20_000;
 const DAY_MS = 86_400_000;
@@ -67,7 +67,7 @@ async function fill({ scope, userId }: Tenant): Promise<string> {
   return id;
 }
 
-/** Runs eight times, because after five PostgreSQL may switch a prepared statement to another plan. */
+/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
 async function planOf(ask: () => Promise<unknown>): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await ask();
@@ -84,7 +84,7 @@ test.each([
   ['before a position', { id: '10000000-0000-0000-0000-000000000000', side: 'before' }],
 ] as const)('a list page of deliveries %s reads its rows only', async (_, from) => {
   const plan = await planOf(() => listWebhookDeliveries(planned.db, ours.scope, { endpointId, from, limit: 26 }));
-  // 26 deliveries, with an event and an attempt each, and the descents of the indexes.
+  // The blocks of 26 deliveries, each with an event and an attempt, and of the descents of the indexes.
   expect(plan?.blocks).toBeLessThan(400);
 });
 
@@ -94,7 +94,7 @@ test('a delivery is found by its key', async () => {
   expect((await planOf(() => findWebhookDelivery(planned.db, ours.scope, ids)))?.blocks).toBeLessThan(60);
 });
 
-// The bug: every chunk began with the first endpoint again, so a run with many chunks read each of them many times.
+// The bug: every chunk began again with the first endpoint, so a run with many chunks read each endpoint many times.
 test('the deletion of expired deliveries goes through the endpoints once, however many chunks it takes', async () => {
   const { scope } = await createTenant(database.db);
   const { rows } = await database.db.pool.query<{ count: number }>(
@@ -117,7 +117,7 @@ test('the deletion of expired deliveries goes through the endpoints once, howeve
   });
   expect(deleted).toBe(count);
   const looks = plans.flatMap(({ text }) => [...text.matchAll(/on webhook_deliveries.*loops=(\d+)/g)]);
-  // Once for each endpoint to find its deliveries, and once to delete each.
+  // One look-up for each endpoint to find its deliveries, and one to delete each delivery.
   expect(looks.reduce((sum, [, loops]) => sum + Number(loops), 0)).toBeLessThan(2 * count + 100);
 });
 

@@ -23,7 +23,7 @@ class TestConnection extends EventEmitter {
   }
 }
 
-/** Starts tasks that the test ends, and records the order in which they began. */
+/** Returns functions that start and end tasks, and the names of the tasks in the order in which they began. */
 function startTasks(options: Partial<FairQueueOptions> = {}) {
   const queue = new FairQueue({
     name: 'api',
@@ -85,7 +85,7 @@ test('a task begins at once while there is a permit, and the others wait for one
   expect(begun).toEqual(['a1', 'a2', 'a3']);
 });
 
-// The attack: one organization that has as many requests waiting as it can.
+// The attack: one organization has as many waiting requests as it can.
 test('a tenant with one task has its turn after one task of a tenant with a thousand', async () => {
   const { begun, start, end } = startTasks();
   for (let i = 0; i < 1000; i += 1) void start(`a${i}`);
@@ -108,7 +108,7 @@ test('tenants take turns, and each of them has its tasks run in order of arrival
   expect(begun).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
 });
 
-// The attack: one organization whose requests are batches, each of which takes as long as many requests.
+// The attack: one organization sends batches, each of which takes as long as many requests.
 test('a batch of 21 changes gives the next two turns to the other tenants, as far as they have tasks', async () => {
   const { begun, start, end } = startTasks({ permits: 1 });
   for (const name of ['a0', 'a1', 'a2']) void start(name, new TestConnection(), 20);
@@ -120,7 +120,7 @@ test('a batch of 21 changes gives the next two turns to the other tenants, as fa
 test('a tenant has its share while others have tasks, and all permits but one while it is alone', async () => {
   const { begun, start, end } = startTasks({ permits: 4, permitsPerTenant: 2, permitsAlone: 3 });
   for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'b0', 'b1', 'b2']) void start(name);
-  // While "a" was alone, it left one permit, which "b" finds free.
+  // While "a" was alone, it left one permit free, which "b" gets.
   expect(begun).toEqual(['a0', 'a1', 'a2', 'b0']);
   await end('a0');
   await end('a1');
@@ -206,7 +206,7 @@ test('a later task has its own time, after an earlier one was refused', () =>
     expect(refused).toEqual(['a1', 'a2']);
   }));
 
-// The attack: one organization keeps the processors busy while another sends one request after another.
+// The attack: one organization keeps the processors busy while another one sends one request after another.
 test('a tenant with waiting tasks pauses after a task while another one uses less than its share', async () => {
   const { begun, start, end, endWithoutTimers } = startTasks({ lightLoad: new LightLoad() });
   for (const name of ['a0', 'a1', 'a2', 'b0']) void start(name);
@@ -296,7 +296,7 @@ test('a pause is extended by the next task of the tenant that ends', () =>
     expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
   }));
 
-// The attack: an organization whose requests come in bursts, so that each burst begins with less than its share.
+// The attack: an organization sends its requests in bursts, so that each burst begins with less than its share.
 test('tenants whose queues were empty pause for one that had a task within a second', () =>
   withStoppedClock(async (advance) => {
     const { begun, start, endWithoutTimers } = startTasks({ permits: 3, lightLoad: new LightLoad() });
@@ -348,7 +348,7 @@ test('a tenant does not pause if its newest task would wait for too long', () =>
     expect(begun).toEqual(['a0', 'b0', 'a1']);
   }));
 
-// The attack: made-up sessions and links keep the processors busy, which the requests of the API need, too.
+// The attack: made-up sessions and links keep the processors busy, so that requests to the API have to wait.
 test('a network that floods the dashboard pauses while an organization sends a request of the API', async () => {
   const queues = createDatabaseQueues(10);
   const connection = Object.assign(new EventEmitter(), { destroyed: false, readableEnded: false });

@@ -33,7 +33,7 @@ test('uses that could not be written are kept, merged with later ones, and writt
   begun.countRefusedUse();
   begun.countResponse('successful');
   const flushed = uses.flush();
-  // Now the write has begun. Requests that began before it get their responses during it, and after it.
+  // The write has begun. Two requests began before it: one gets its response during the write, and one after it.
   await null;
   uses.of(of, early).noteAcceptance(early);
   uses.of(of, early).countRefusedUse();
@@ -54,7 +54,7 @@ test('uses that could not be written are kept, merged with later ones, and writt
   );
 });
 
-// The risk: one statement for all keys runs into its time limit each time, and holds the locks of all keys until then.
+// The risk: one SQL statement for all keys exceeds its time limit each time, and locks all keys until then.
 test('a thousand keys are written at once, and those that cannot be written keep no others from it', async () => {
   const { organizationId } = people.scope;
   const { rows } = await db.pool.query<{ id: string }>(
@@ -118,7 +118,7 @@ test('a writer flushes at its interval, and once more when it stops', async () =
   expect((await rowOf(id)).lastUsedAt).toEqual(later);
 });
 
-// Ten processes write the same keys in different orders; locking rows in those orders would deadlock.
+// The race: ten processes write the same keys in different orders. Locking the rows in those orders would deadlock.
 test('ten processes that write the same keys concurrently lose nothing', async () => {
   const keys = await times(20, newKey);
   const own = connectTo(database.url, 10);

@@ -48,7 +48,7 @@ test('refused uses of rotated and revoked keys are counted, but are not uses', a
   expect(await rowOf(revoked.id)).toEqual({ lastUsedAt: null, refusedUses: 3 });
 });
 
-// The risk: a process with a slow clock overwrites the later time of another process.
+// The risk: a process with a slow clock overwrites a later time from another process.
 test('the time of last use only moves forward, within a process and between two', async () => {
   const { id, of } = await newKey();
   const [early, late] = [new Date('2026-05-04T12:00:00Z'), new Date('2026-05-04T12:05:00Z')];

@@ -1,6 +1,6 @@
 import { LeasedTokens } from '../../src/traffic/token-leases.ts';
 
-/** Takes tokens until none can be taken at that time. Returns how many. */
+/** Takes tokens until none is left at that time. Returns how many were taken. */
 function drain(tokens: LeasedTokens, at: number): number {
   let taken = 0;
   for (; tokens.decide(at) === 'admitted'; taken += 1) tokens.take();
@@ -11,7 +11,7 @@ test('before the first lease, the requests of 0.05 s are admitted on credit, and
   const tokens = new LeasedTokens('key:a', 100);
   expect(drain(tokens, 0)).toBe(5);
   expect(tokens.decide(0)).toBe('unknown');
-  // The lease asks for five tokens to settle, and eight to keep.
+  // The lease asks for five tokens to settle the credit, and eight to keep.
   expect(tokens.wanted).toBe(13);
   tokens.receive({ granted: 13, left: 7 }, { wanted: 13, owed: 0, at: 1 });
   expect(drain(tokens, 1)).toBe(8 + 5);
@@ -76,7 +76,7 @@ test('tokens of a batch are owed: they are paid from the stock first, and nobody
   tokens.take(99);
   expect(tokens.request).toMatchObject({ wanted: 40, owed: 59 });
   expect([tokens.decide(0), tokens.decide(0, 99)]).toEqual(['unknown', 'unknown']);
-  // The same holds while the lease is under way.
+  // This must also hold while the lease is under way.
   const { wanted, owed } = tokens.request;
   tokens.take(10);
   expect(tokens.decide(0)).toBe('unknown');

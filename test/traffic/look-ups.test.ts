@@ -22,7 +22,7 @@ test('callers that arrive during a look-up share the next one and get its result
   const find = coalesceLookUps(lookUp);
   const alone = find('a');
   const first = await nth(1);
-  // The attack: the look-up in flight finds "a" active, and "a" is revoked before these callers arrive.
+  // The race: the look-up in flight finds "a" active, and "a" is revoked before these callers arrive.
   const later = [find('a'), find('b'), find('b'), find('c')];
   first.end({ a: 1 });
   expect(await alone).toBe(1);
@@ -108,7 +108,7 @@ test('callers beyond the queue limit are rejected at once, and the others are no
   expect(await after).toBe(4);
 });
 
-// The bug: during a freeze of PostgreSQL, the requests of the look-up in flight waited for five seconds.
+// The bug: while PostgreSQL was frozen, the requests of the look-up in flight waited for five seconds.
 test('callers that wait too long, for a look-up or behind it, are rejected, and no other look-up starts meanwhile', async () => {
   const { lookUp, begun, nth } = heldLookUps();
   const find = coalesceLookUps(lookUp, { waitMs: 50 });

@@ -38,7 +38,7 @@ test('more than a hundred refusals by a rate limit in an hour cause one notice a
   ]);
 });
 
-/** A key, and functions that use it on a day of the year, and that count the notices of its new networks. */
+/** Creates a key, and functions that use it on a day of the year and count the notices about its new networks. */
 async function networkKey() {
   const people = await createPeople(db);
   const { id } = await giveKey(db, people.member);
@@ -67,7 +67,7 @@ test('a new network after 30 days of one causes a notice, where the organization
   await use('192.0.2.2', 79);
   expect(await found()).toBe(0);
   await use('192.0.2.2', 100);
-  // Only 192.0.2.2 was used within the last 30 days, since day 79.
+  // Within the last 30 days, since day 79, only 192.0.2.2 was used.
   await use('2001:db8::/64', 111);
   expect(await found()).toBe(1);
   await use('2001:db8::/64', 112);
@@ -75,7 +75,7 @@ test('a new network after 30 days of one causes a notice, where the organization
   expect(await found()).toBe(1);
   const details = await db.prisma.keyNotice.findMany({ where: { keyId: id, kind: 'new_network' } });
   expect(details.map(({ detail }) => detail)).toEqual(['2001:db8::/64']);
-  // The attack: a program with a new address for each request fills the table.
+  // The attack: a program uses a new address for each request, which fills the table.
   for (let i = 0; i < 20; i += 1) await use(`203.0.113.${i}`, 114);
   const lastSeenAt = { gt: new Date(Date.UTC(2026, 0, 84)) };
   expect(await db.prisma.keyNetwork.count({ where: { keyId: id, lastSeenAt } })).toBe(5);

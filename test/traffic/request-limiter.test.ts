@@ -17,7 +17,7 @@ const key = (
 
 type Leased = { readonly subjects: string[]; readonly wanted: number[] };
 
-/** A limiter with a clock that stands still, over buckets that grant `tokens` in all. */
+/** Creates a limiter with a stopped clock, and buckets that grant `tokens` in total. */
 function setUp({
   tokens = Number.POSITIVE_INFINITY,
   ...given
@@ -61,13 +61,13 @@ test('without limits, no key has any, and nothing is leased', async () => {
   expect(leases).toEqual([]);
 });
 
-// The bug: the response blamed a limit that the organization does not have.
+// The bug: the response named a limit that the organization does not have.
 test('a request that is refused after a lease is refused by the limit that refused it, even if its key may send again since', async () => {
   const { limiter, clock } = setUp({
     tokens: 5,
     limits: { ...DEFAULT_LIMITS, perOrganization: 0 },
     clock: () => {
-      // Whatever follows the decision comes later than the key gets another token.
+      // Moves the clock on after each decision, so that the key has another token when the response is made.
       queueMicrotask(() => {
         clock.at += 10;
       });
@@ -109,7 +109,7 @@ test('requests that are made during a lease need no other one if it brings enoug
   limiter.admitKey(key());
   await until('the lease', () => begun.length === 1);
   limiter.admitKey(key());
-  // The next lease may begin at once.
+  // The clock moves on, so the next lease could begin.
   clock.at += 1000;
   begun[0]?.();
   for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -127,7 +127,7 @@ test('a burst waits for one lease, which admits as many as the bucket grants, in
 
 const OVERLOADED = 'Too many requests wait for the database.';
 
-// The attack: a flood while the database answers slowly, until the requests that wait fill the memory.
+// The attack: a flood while the database is slow, until the waiting requests fill the memory.
 test('of one key or organization, a limited number of requests waits for a lease; others are refused at once', async () => {
   const lease = Promise.withResolvers<never>();
   const { limiter } = setUp({
@@ -137,11 +137,11 @@ test('of one key or organization, a limited number of requests waits for a lease
   });
   const limits = { perKey: 10, perOrganization: 10 };
   const waiting = ['a', 'b', 'a'].map((id) => limiter.admitKey(key(limits, id)));
-  // The organization has three waiting requests, and its keys fewer.
+  // The organization has three waiting requests, although each of its keys has fewer.
   for (const id of ['a', 'b', 'c']) expect(() => limiter.admitKey(key(limits, id))).toThrow(OVERLOADED);
   // Another organization is not affected.
   waiting.push(limiter.admitKey({ ...key(limits, 'd'), organizationId: 'p' }));
-  // Requests without a key are not affected, either.
+  // Nor are requests without a key.
   const admission = limiter.admitAddress('192.0.2.1');
   lease.reject(new Error('The database is stopped.'));
   expect(await admission).toBe(true);
@@ -161,7 +161,7 @@ test('requests without a key from many addresses do not wait without bound, and 
   lease.reject(new Error('The database is stopped.'));
   expect(await Promise.all(waiting)).toEqual([true, true, true]);
   expect(await admission).toMatchObject({ isAdmitted: true });
-  // None of them waits any more.
+  // No request is waiting any more.
   clock.at += 1000;
   expect(await limiter.admitAddress('192.0.2.4')).toBe(true);
 });
@@ -187,7 +187,7 @@ test("a refusal by one limit does not use the other's tokens", async () => {
   const limited = key({ perKey: 100, perOrganization: 1 });
   expect(await limiter.admitKey(limited)).toMatchObject({ isAdmitted: false, closest: 'organization' });
   for (let i = 0; i < 20; i += 1) expect(limiter.admitKey(limited)).toMatchObject({ isAdmitted: false });
-  // Nine leased tokens are left, so that the request waits for no lease.
+  // Nine leased tokens are left, so this request need not wait for a lease.
   expect(limiter.admitKey(key({ perKey: 100, perOrganization: 0 }))).toMatchObject({ isAdmitted: true });
 });
 
@@ -242,7 +242,7 @@ test('subjects that were idle for twenty seconds are forgotten, and keys in use 
   expect(leases.map(({ subjects }) => subjects)).toEqual([['key:a', 'key:b'], ['key:b']]);
 });
 
-// PostgreSQL cannot update a row twice in a statement, and while no lease succeeds, nothing is limited.
+// PostgreSQL cannot update a row twice in one statement. The lease would fail, and while leases fail, nothing is limited.
 test('after a change of the limits, no lease has a subject twice', async () => {
   const { limiter, leases } = setUp();
   limiter.admitKey(key({ perOrganization: 10 }));
@@ -271,7 +271,7 @@ test('the extra items of a batch are taken by the next lease, and the requests a
   expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 1 });
 });
 
-// The bug: a process admitted batches as long as it held tokens, 40 of them for a key with 500 requests per second.
+// The bug: a process admitted batches as long as it held any tokens: 40 batches for a key with 500 requests per second.
 test.each(['in quick succession', 'at once'])(
   'of batches %s, one is admitted until the bucket is refilled',
   async (how) => {
@@ -293,7 +293,7 @@ test.each(['in quick succession', 'at once'])(
     if (how === 'at once') admitted.push(...(await Promise.all(Array.from({ length: 40 }, admit))));
     else for (let i = 0; i < 40; i += 1) admitted.push(await admit());
     expect(admitted.filter(Boolean)).toHaveLength(1);
-    // The bucket is refilled.
+    // The bucket is full again.
     held = 100;
     clock.at += 1000;
     expect(await admit()).toBe(true);

@@ -113,8 +113,8 @@ test('a report that waits while a move is completed revokes the keys of the othe
   expect(await eu1.statusOf(moved)).toBe(401);
 });
 
-// The risk: a proxy in front of the other cell replaces Host with the common address. Then the cells would forward the report
-// to each other without end.
+// The risk: a proxy in front of the other cell replaces Host with the common address. Then the cells would forward the report to
+// each other without end.
 test('a report that a cell has sent on is not sent on again', async () => {
   await using other = await startScriptedServer();
   other.play((res) => res.writeHead(200).end());

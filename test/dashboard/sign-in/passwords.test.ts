@@ -65,8 +65,8 @@ test('a session whose second factor is outstanding opens no page and no form', a
 });
 
 test('too many reset requests get the same refusal, whether or not the e-mail is known', async () => {
-  // The bug: the fourth request in an hour said that a link was on its way. The attack: comparing the responses for two
-  // e-mail addresses to learn which has an account.
+  // The bug: the fourth request in an hour said that a link was on its way. The attack: comparing the responses for two e-mail
+  // addresses to learn which has an account.
   const account = await createAccount(dashboard.db);
   const responses = [];
   for (const email of [account.email, `${crypto.randomUUID()}@example.test`]) {

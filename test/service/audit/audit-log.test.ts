@@ -24,7 +24,7 @@ const actor = await createAccount(db, { role: 'administrator' });
 const member = await createAccount(db, { scope: actor.scope });
 const foreign = await createAccount(db, { role: 'administrator' });
 const FILLED_AT = Date.now();
-// There is one event a minute, backwards from now. Every thousandth is by the member, and the next one concerns the member.
+// Inserts one event a minute, backwards from now. Every thousandth is by the member, and the one after it concerns the member.
 for (const [{ scope, userId }, rows] of [
   [actor, ROWS],
   [foreign, 2000],
@@ -47,7 +47,7 @@ async function eventsOf(filters: AuditFilters): Promise<AuditRecord[]> {
   return events;
 }
 
-/** The instant is half a minute away from the events around it, however long the tests take. */
+/** Returns a time half a minute away from the events around it, however long the tests take. */
 const ago = (minutes: number) => new Date(FILLED_AT - minutes * 60_000);
 
 test('the log pages return each event once, latest first', async () => {
@@ -106,7 +106,7 @@ test('each filter and a deep log page run as a range scan of an index', async ()
 });
 
 test('a log page of a person whose events concern themselves costs no more than the rows that it shows', async () => {
-  // The bug: each such event is found twice, and the second copy was dropped row by row through the whole log.
+  // The bug: each such event is found twice, and the second copies were dropped row by row through the whole log.
   const planned = await openWithAutoExplain(database.url);
   const events: number[] = [];
   const plans = await planned.explainAll(async () => {
@@ -116,12 +116,12 @@ test('a log page of a person whose events concern themselves costs no more than 
   });
   await planned.db.close();
   expect(events).toEqual([50, 50]);
-  // Each row needs several look-ups in indexes: the event, the people and the key.
+  // Each row needs several index look-ups: for the event, the people and the key.
   for (const { blocks } of plans) expect(blocks).toBeLessThan(51 * 5 * 4);
 });
 
 test('a log page of the most people that a filter may fit reads no more than their index ranges', async () => {
-  // The bug: with several people, PostgreSQL walks the whole log in the order of the page.
+  // The bug: with several people, PostgreSQL read the whole log in the order of the page.
   const planned = await openWithAutoExplain(database.url);
   const userIds = [actor.userId, ...Array.from({ length: MAX_AUDITED_USERS - 1 }, () => crypto.randomUUID())];
   const plans = await planned.explainAll(async () => {
@@ -135,7 +135,7 @@ test('a log page of the most people that a filter may fit reads no more than the
 
 test('events are counted up to 1,000, once each, with the filters of the list, and only by administrators', async () => {
   expect(await countAudit(db, actor)).toBe(MAX_COUNTED_EVENTS + 1);
-  // Each event of this person is found twice, as that of its actor and of its target.
+  // Each event of this person is found twice, because the person is both its actor and its target.
   expect(await countAudit(db, actor, { userIds: [actor.userId] })).toBe(MAX_COUNTED_EVENTS + 1);
   expect(await countAudit(db, actor, { userIds: [member.userId] })).toBe(200);
   expect(await countAudit(db, actor, { userIds: [member.userId], action: 'key.rotated' })).toBe(20);

@@ -4,7 +4,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-// The attack: a header that is too long, or contains NUL or a key, makes the event fail or stores the key.
+// The attack: a header that is too long, or contains NUL or a key, so that recording the event fails or stores the key.
 test('request details are shortened and cleaned, and the action succeeds', async () => {
   const { db } = database;
   const people = await createPeople(db);

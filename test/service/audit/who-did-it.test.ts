@@ -23,7 +23,7 @@ import { createScope, giveKey, READ } from '../../support/data/actors.ts';
 import { giveIntegration } from '../../support/data/integrations.ts';
 import { useDatabase } from '../../support/postgres/store.ts';
 
-// The audit log must name who acted, not whom the action concerned, nor the former or next owner.
+// The audit log must name who acted, and not the person concerned or the former or next owner.
 
 const { db } = await useDatabase();
 const newEmail = () => `${crypto.randomUUID()}@example.test`;
@@ -96,7 +96,7 @@ test.each(Object.keys(ACTS))('%s is recorded as that of who did it', async (name
   const scope = await createScope(db);
   const account = (role: 'administrator' | 'member') => createAccount(db, { scope, role });
   const given = { by: await account('administrator'), of: await account('member'), other: await account('member') };
-  // An action may need a preparation, which is that of an operator.
+  // An action may need a preparation by an operator, whose events are excluded.
   const targets = await ACTS[name]?.(given);
   const { organizationId } = scope;
   const events = await db.prisma.auditEvent.findMany({

@@ -114,7 +114,7 @@ describe('administrators and managers', () => {
     );
   });
 
-  // The attack: an owner of another organization, who would see the integration and its keys.
+  // The attack: an owner of another organization would see the integration and its keys.
   test('an owner must be an active user of the organization', async () => {
     const [{ administrator, member }, theirs] = [await createPeople(db), await createPeople(db)];
     expect(await codeOf(createIntegration(db, administrator, requestOf(theirs.member)))).toBe('invalid');
@@ -175,7 +175,7 @@ describe('owners', () => {
     expect(await create(forbidden.member, await giveIntegration(db, forbidden.member))).toMatch(/^refused/);
   });
 
-  // The attack: a demoted owner, who has become a viewer, gets a key that may write.
+  // The attack: a demoted owner, now a viewer, gets a key that may write.
   test('a viewer sees and revokes the keys of an integration that they own, but creates none', async () => {
     const { viewer } = await createPeople(db);
     const own = await giveIntegration(db, viewer);
@@ -237,7 +237,7 @@ describe('an owner who leaves', () => {
   test('an integration whose owner is deactivated shows it, until somebody takes it', async () => {
     const { administrator, manager, member } = await createPeople(db);
     const { id } = await giveIntegration(db, member);
-    // A server of the former version deactivates owners without a next owner.
+    // A server of the previous version deactivates owners without naming a successor.
     await db.prisma.user.updateMany({ where: { id: member.userId }, data: { deactivatedAt: new Date() } });
     expect(await getIntegration(db, administrator, { id, now: NOW })).toMatchObject({ isOwnerActive: false });
     expect(await outcomeOf(takeOwnership(db, manager, { id }))).toBe('done');
@@ -249,7 +249,7 @@ describe('an owner who leaves', () => {
     expect(await namesSeenBy(member)).toEqual([]);
   });
 
-  // The attack: deadlocks, or an integration that is left with an owner who has just been deactivated.
+  // The race: a deadlock, or an integration whose new owner has just been deactivated.
   test('concurrent deactivations, new integrations and new keys leave every integration with an active owner', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { administrator, other, manager, scope } = await createPeople(db);

@@ -36,9 +36,8 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const POLICY = { membersMayCreateKeys: true, maxKeyLifeDays: 9, allowsUnendingKeys: true, requiresAddresses: true };
 
-// An integration has no e-mail, password, session or second factor. Each function of the service on people and their sign-in must
-// treat its id, its
-// name and any session or link that names it as if there were no such user.
+// An integration has no e-mail, password, session or second factor. Each function of the service for people and their sign-in
+// must treat the integration's id and name, and any session or link for it, as if there were no such user.
 
 const { db } = await useSharedDatabase();
 const people = await createPeople(db);
@@ -79,7 +78,7 @@ await insertAccessLink(db.prisma, people.scope, {
 const NOBODY = 'not_found: There is no such user.';
 const SIGNED_OUT = 'forbidden: Your account was deactivated. Contact an administrator.';
 
-/** The outcome of each function for the integration: a refusal, or what it returns where there is no such user. */
+/** The outcome of each function for the integration: a refusal, or what the function returns if there is no such user. */
 const OUTCOMES: Record<string, readonly [attempt: () => Promise<unknown>, outcome: unknown]> = {
   createLink: [() => outcomeOf(createLink(db, administrator, { userId, kind: 'invitation' })), NOBODY],
   createOperatorLink: [
@@ -148,7 +147,7 @@ async function rowOfIntegration() {
   return rows[0];
 }
 
-/** Whether the attempt changes the row of the integration; a refusal may be of any kind. */
+/** Returns whether the attempt changes the row of the integration. The attempt may be refused in any way. */
 async function changed(attempt: () => Promise<unknown>): Promise<boolean> {
   const before = await rowOfIntegration();
   await attempt().catch((error: unknown) => {
@@ -162,7 +161,7 @@ test.each(Object.keys(OUTCOMES))('%s finds no user in an integration', async (na
   expect(await attempt?.()).toEqual(outcome);
 });
 
-// The attack: an integration that is made an administrator in the database counts as one who can let the others in again.
+// The risk: an integration that the database allows to be an administrator would count as somebody who can let others in again.
 test('the database refuses an integration with a password, an e-mail or the role of a manager', async () => {
   for (const change of [
     "password_hash = 'x'",

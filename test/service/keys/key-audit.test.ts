@@ -11,7 +11,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function wholeDatabase(): Promise<string> {
   const { pool } = database.db;
   const tables = await pool.query<{ name: string }>(
@@ -58,14 +58,14 @@ test('each action leaves one event with actor, owner, key and address, and no ro
   expect(everything).toContain(createdPrefix);
   const events = JSON.stringify(await listAuditEventsOf(database.db, people));
   for (const { key } of [created, rotated]) {
-    // The random part of the key must not be found either, with any prefix.
+    // The random part of the key must not occur without its prefix, either.
     expect(everything).not.toContain(key.slice('charter_live_'.length + 4));
     expect(events).not.toContain(hashKey(key));
     expect(events).not.toContain(Buffer.from(hashKey(key), 'hex').toString('base64'));
   }
 });
 
-// The attack: filling the disk or dropping the table lets actions go unrecorded.
+// The attack: making actions go unrecorded by filling the disk or dropping the table.
 test.each(['key.created', 'key.rotated', 'key.revoked', 'key.renamed', 'organization.suspended'])(
   '%s fails when its event cannot be written',
   async (action) => {

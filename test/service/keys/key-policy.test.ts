@@ -16,7 +16,7 @@ function create(by: Actor, change: { lifeDays?: number | null; name?: string; us
 const TOO_LONG = 'invalid: expiry must be at most 90 days, the longest that your organization allows.';
 const ENDLESS = 'invalid: expiry must be set: your organization does not allow keys that never expire.';
 
-// The attack: a lifetime that the form does not offer.
+// The attack: sending a lifetime that the form does not offer.
 test.each([
   [90, false, 'done'],
   [91, false, TOO_LONG],
@@ -36,7 +36,7 @@ test.each([0, -1, 1.5, Number.NaN, 3651, Number.POSITIVE_INFINITY])(
   },
 );
 
-// The attack: a member’s form that was open when the policy changed.
+// The attack: a member’s form that was opened before the policy changed.
 test('where members may not make keys they cannot create or rotate their own, and a manager can do it for them', async () => {
   const { member, manager } = await createPeople(database.db, { membersMayCreateKeys: false });
   const { id: keyId } = await giveKey(database.db, member);
@@ -51,7 +51,7 @@ test('where members may not make keys they cannot create or rotate their own, an
   expect(await codeOf(create(manager))).toBe('done');
 });
 
-// The attack: concurrent requests of several people that each count the keys before any other has committed.
+// The race: concurrent requests of several people each count the keys before any of them has committed.
 test('fifty concurrent creations by three people for one user make ten keys', async () => {
   const { administrator, manager, member } = await createPeople(database.db);
   const by = [administrator, manager, member];
@@ -70,7 +70,7 @@ test('fifty concurrent creations of one name by three people make one key', asyn
   expect(outcomes.filter((outcome) => /^name-taken: .* has a key named "Sync" already/.test(outcome))).toHaveLength(49);
 });
 
-// The risk: two people who each lock their own row first and then the other’s would deadlock.
+// The race: two people who each lock their own row first, and then the other's, would deadlock.
 test('two administrators who make keys for each other concurrently do not block each other', async () => {
   const { administrator, other } = await createPeople(database.db);
   const outcomes = await times(18, (i) =>

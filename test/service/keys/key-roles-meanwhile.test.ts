@@ -9,7 +9,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-// The attack: a session or a form from before the demotion. The actor object still says "administrator".
+// The attack: using a session or a form from before the demotion, with an actor that still has the role "administrator".
 test.each<[Role, readonly Action[]]>([
   ['manager', ['revoke']],
   ['member', []],
@@ -27,7 +27,7 @@ test('a manager cannot take over a key of a user who was promoted since the form
   expect(await allowedActions(database.db, { by: manager, target: member })).toEqual(['revoke']);
 });
 
-// The attack: the action begins while the demotion is uncommitted; a read without a lock would see the old role.
+// The race: the action begins before the demotion is committed. Without a lock, it would read the old role.
 test('an action waits for a demotion in progress and is then refused', async () => {
   const { administrator, other } = await createPeople(database.db);
   let outcome: Promise<string> = Promise.resolve('');

@@ -7,7 +7,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-// The attack: post by hand a form that the page does not show.
+// The attack: posting by hand a form that the page does not show.
 test.each<[Role, 'own' | Role, readonly Action[]]>([
   ['administrator', 'own', ACTIONS],
   ['administrator', 'administrator', ACTIONS],
@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-// The attack: try ids to learn which users exist.
+// The attack: trying ids to learn which users exist.
 test('a member gets the same refusal for a colleague, a stranger and an unknown id; an administrator gets not found for the last two', async () => {
   const ours = await createPeople(database.db);
   const theirs = await createPeople(database.db);

@@ -69,7 +69,7 @@ test('a key expires soon in the last fifth of its life, and is expired at that m
   expect(await stateAt(end)).toEqual(['expired', false]);
 });
 
-// The risk: one query for each row.
+// The risk: one SQL query for each row.
 test('200 keys take the same three statements as none', async () => {
   const { db } = database;
   const { scope, manager, member, viewer } = await createPeople(db);
@@ -82,7 +82,7 @@ test('200 keys take the same three statements as none', async () => {
 type Asked = { readonly after?: string | null; readonly before?: string | null };
 type Found<K> = { readonly keys: readonly K[]; readonly previous: string | null; readonly next: string | null };
 
-/** All pages of the list, from the first to the last, and the same pages on the way back. */
+/** Returns all pages of the list, from the first to the last, and the same pages on the way back. */
 async function pagesOf<K>(ask: (asked: Asked) => Promise<Found<K>>) {
   const pages = [await ask({})];
   for (let next = pages[0]?.next ?? null; next !== null && pages.length < 100; next = pages.at(-1)?.next ?? null)
@@ -97,14 +97,14 @@ async function pagesOf<K>(ask: (asked: Asked) => Promise<Found<K>>) {
 test.each([true, false])(
   '120 keys, active: %s, are listed page by page in both directions, each once, the newest first',
   async (isActive) => {
-    // At most ten keys are active; the list would still be complete if there were more.
+    // A user can have at most ten active keys. The list must be complete even if there are more.
     const { db } = database;
     const { scope, member } = await createPeople(db);
     const { userId, email } = member;
     const [expiresAt, otherExpiresAt] = isActive ? [null, new Date(1000)] : [new Date(1000), null];
     await times(120, () => createKeyRow(db, { scope, userId, email }, { expiresAt }));
     await times(3, () => createKeyRow(db, { scope, userId, email }, { expiresAt: otherExpiresAt }));
-    // Many keys were created at one instant, so that the id decides their order.
+    // Many keys get the same time of creation, so that the id decides their order.
     await db.pool.query(
       `update api_keys set created_at = timestamptz '2026-01-01' + (get_byte(key_hash, 0) % 7) * interval '1 minute'
      where user_id = $1`,
@@ -194,7 +194,7 @@ test('the list says that no key can be made for a deactivated user', async () =>
   });
 });
 
-// The attack: a manager who leaves has seen keys of others, which stay active.
+// The risk: a manager who leaves has seen keys of others, which stay active.
 test('active keys that a person made or rotated for others are listed for review', async () => {
   const { db } = database;
   const { administrator, manager, member, viewer } = await createPeople(db);

@@ -31,13 +31,13 @@ async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void>
   await database.db.pool.query('analyze api_keys');
 }
 
-// Both lock the same keys. In different orders, each could hold a key for which the other waits. PostgreSQL would then abort one of
-// them, and the deactivation or the times of last use would be lost.
+// The race: both lock the same keys. If they did so in different orders, each could hold a key for which the other waits.
+// PostgreSQL would abort one of them, and the deactivation or the times of last use would be lost.
 test('a deactivation and the write of last-used times never deadlock', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { organizationId } = member.scope;
-  // The last id has the first name and the first time. A statement without an explicit order finds the keys of a user
-  // by the indexes on these columns.
+  // The last id has the first name and the first time. Without ORDER BY, an SQL statement finds the keys of a user through the
+  // indexes on these columns, and so in the opposite order.
   for (const [i, id] of ids.toReversed().entries()) await createKeyRow(database.db, member, { id, name: `Key ${i}` });
   await addKeysOf(administrator, 2000);
   const failures: unknown[] = [];
@@ -50,8 +50,7 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   }
 
   const both = await withClient(database.url, async (holder) => {
-    // A third transaction locks the middle key, so that each of the two holds its first key before it can take its
-    // second.
+    // A third transaction locks the middle key, so that each of the two holds its first key before it can take its second.
     await holder.query('begin');
     await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
     const writing = uses.stop();
@@ -75,7 +74,7 @@ describe('a rotation of the encryption key', () => {
   const SET_SECRET = 'update users set totp_secret = $1 where id = $2';
 
   let old: TestDatabase;
-  /** The database, for a process with another first key. */
+  /** The same database, opened with two keyrings whose first keys differ. */
   let [first, second]: Database[] = [];
   beforeEach(async () => {
     old = await openTestDatabase();
@@ -108,13 +107,13 @@ describe('a rotation of the encryption key', () => {
 
   const keysLeft = async () => (await old.db.pool.query(`select encode(id, 'hex') as id from encryption_keys`)).rows;
 
-  // A write of a secret locks its user, and then its encryption key. A rotation that waits for the user while it holds the key
-  // would wait for ever.
+  // The race: a write of a secret locks its user, and then its encryption key. A rotation that waited for the user while it held
+  // the key would deadlock.
   test('never deadlocks with writes of a process that still uses the old key, and misses none of them', async () => {
     const tenant = await createTenant(old.db);
     await withClient(old.url, (reader) =>
       withClient(old.url, async (writer) => {
-        // The old key cannot be removed until this transaction ends.
+        // Until this transaction ends, the old key cannot be deleted.
         await reader.query('begin');
         await reader.query(`select from encryption_keys where id = decode($1, 'hex') for key share`, [
           KEYRING.currentId,
@@ -150,7 +149,7 @@ describe('a rotation of the encryption key', () => {
     for (const tenant of tenants) expect(await secretOf(tenant)).toEqual(Buffer.alloc(20));
   });
 
-  // Both lock several users. A plan of PostgreSQL that reads the table finds the last one first.
+  // The race: both lock several users. An SQL query that scans the table finds the last user first.
   test('locks users in the order of their ids, like every other transaction', async () => {
     const tenant = await createTenant(old.db);
     const { organizationId } = tenant.scope;

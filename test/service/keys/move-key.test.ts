@@ -64,7 +64,7 @@ test('the audit log has the move as an event of both, and the list of the user s
   expect(moved).toMatchObject([{ id: key.id, holder: { id: integration.id, email: null }, state: 'active' }]);
 });
 
-// The attack: a key with more permissions than the integration's role, or one that gets some by the move.
+// The attack: a key with more permissions than the integration's role, or one that gains permissions by the move.
 test('a moved key has at most the permissions of the integration, and gains none', async () => {
   const { manager, member } = await createPeople(db);
   const [reader, writer] = [await giveIntegration(db, manager, { role: 'viewer' }), await giveIntegration(db, manager)];
@@ -96,7 +96,7 @@ describe('who may move a key', () => {
     expect(await move(member, member, await giveKey(db, member), await giveIntegration(db, member))).toMatch(REFUSED);
   });
 
-  // The attack: a manager gets at an administrator's key by way of an integration, whose keys managers can rotate.
+  // The attack: a manager gets an administrator's key by moving it to an integration, whose keys managers can rotate.
   test('a manager, keys of members and managers, but not of an administrator', async () => {
     const { administrator, manager, member } = await createPeople(db);
     const integration = await giveIntegration(db, administrator);
@@ -144,7 +144,7 @@ test('neither a key that has ended nor one for a suspended integration is moved'
   expect(await move(manager, member, await giveKey(db, member), integration)).toMatch(/^refused: .* is suspended/);
 });
 
-// The attack: two integrations that both have the key, or a key that a rotation has replaced and a move brought back.
+// The race: two integrations both get the key, or a move brings a key back that a rotation has replaced.
 test('of concurrent moves and rotations of a key one succeeds, and one key is active', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { administrator, manager, member } = await createPeople(db);

@@ -31,14 +31,14 @@ afterAll(() => smtp.close());
 const mailFrom = 'Charter <charter@example.org>';
 const outbox = createOutbox({ smtpUrl: smtp.url, mailFrom }, () => {});
 
-/** The mails that are due now. */
+/** Sends the mails that are due now, and returns them. */
 async function mails(): Promise<string[]> {
   smtp.mails.length = 0;
   expect(await mailAll(db, outbox)).toEqual([]);
   return smtp.mails.toSorted();
 }
 
-/** A key of a new member, whose mail about its creation is sent already. */
+/** Creates a key of a new member. The mail about the key's creation has been sent already. */
 async function usedKey(dates: Parameters<typeof moveDates>[2]) {
   const people = await createPeople(db);
   const key = await giveKey(db, people.member, { name: 'Nightly import' });
@@ -47,7 +47,7 @@ async function usedKey(dates: Parameters<typeof moveDates>[2]) {
   return { ...people, key };
 }
 
-/** The notices of the end of the key, without that of its creation. */
+/** Returns the notices of the key except the notice of its creation. */
 const endsOf = async (id: string) => (await listNoticesOf(db, id)).filter((each) => each !== 'created');
 
 test.each([
@@ -186,7 +186,7 @@ test('a mail that could not be sent is tried again with the same Message-ID, so 
   const { key } = await usedKey({ expiresIn: 6 });
   await writeAllNotices(db);
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${await freePort('127.0.0.1')}`, mailFrom }, () => {});
-  // The state is as if the process had been killed between the acceptance of the mail by the server and its record.
+  // Restores the state that a kill leaves between the acceptance of the mail and its record.
   const forget = () =>
     db.prisma.keyNotice.updateMany({
       where: { keyId: key.id, kind: 'expires', attempts: { lt: MAIL_ATTEMPTS } },
@@ -253,7 +253,7 @@ test('an action that is refused sends no mail', async () => {
 
 const SETTINGS = { endsUnusedAfterDays: 60, tellsNewNetworks: false };
 
-/** A key that is ended after 60 days without a use, as the organization decided long ago. */
+/** Creates a key in an organization that ends keys after 60 days without use, and did so long before. */
 async function unusedKey(dates: Parameters<typeof moveDates>[2]) {
   const found = await usedKey({ expiresIn: null, ...dates });
   orThrow(await changeNoticeSettings(db, found.administrator, SETTINGS));
@@ -299,7 +299,7 @@ test('a key that is not used is ended a day after its last notice, and no sooner
   expect(await writeAllNotices(db)).toEqual([]);
 });
 
-// The fault: the clock of the database was set back to before the expiry, and the end of the key became another one.
+// The bug: after the clock of the database was set back to before the expiry, the key ended for another reason.
 test('a key that is recorded as expired causes no notice, and is not ended as unused, once the clock is set back', async () => {
   const { key } = await unusedKey({ usedAgo: 500, expiresIn: 40 });
   await writeAllNotices(db);
@@ -365,7 +365,7 @@ test('a clock that is set back cancels no mail that is still to be sent', async 
   const { key } = await usedKey({ expiresIn: 29 });
   await writeAllNotices(db);
   await mails();
-  // The notice of the last day, which came too early by the clock, is not mailed yet.
+  // A mail that still has to be sent: the notice of the last day, which the wrong clock caused too early.
   await db.pool.query(
     `insert into key_notices (organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at)
      select organization_id, gen_random_uuid(), key_id, user_id, kind, replace(occasion, ', 30', ', 1'), false, ends_at
@@ -384,7 +384,7 @@ test('while the mail server is down, a turn gives up after a few mails, so that 
   const port = await freePort('127.0.0.1');
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom }, () => {});
   expect(await mailAll(db, down)).toHaveLength(10);
-  // On a slow machine, five minutes could pass within the test, and the next attempt could begin.
+  // On a slow machine, the test may take five minutes, after which the next attempt would begin.
   await db.prisma.keyNotice.updateMany({ data: { mailDueAt: null } });
 });
 

@@ -52,7 +52,7 @@ test('a restriction is stored in canonical form and recorded with the state befo
     kind: 'done',
   });
   expect(await restrict(administrator, member, id)).toEqual({ kind: 'done' });
-  // A repetition changes nothing.
+  // Repeating the restriction changes nothing.
   expect(await restrict(administrator, member, id)).toEqual({ kind: 'done' });
   expect(await stored(id)).toEqual(['', null]);
   const events = (await listAuditEventsOf(db, member)).filter(({ action }) => action === 'key.restricted');
@@ -180,7 +180,7 @@ test('every mistake is reported at once, and nothing is changed', async () => {
   for (const requestsPerSecond of [501, 1.5, -1, Number.NaN, 2 ** 31])
     expect((await restrict(administrator, administrator, id, { requestsPerSecond })).kind).toBe('invalid');
   expect((await restrict(administrator, administrator, id, { requestsPerSecond: 500 })).kind).toBe('done');
-  // Without a limit for each key, a key may have the limit of the whole organization.
+  // Without a limit for each key, a key can have a limit as high as the organization's.
   await changeLimits(db, scope.organizationId, { perKey: 0, perOrganization: 2000 });
   expect((await restrict(administrator, administrator, id, { requestsPerSecond: 2000 })).kind).toBe('done');
   expect((await restrict(administrator, administrator, id, { requestsPerSecond: 2001 })).kind).toBe('invalid');
@@ -225,7 +225,7 @@ describe('networks that were used within the last day', () => {
       networks: ['2001:db8::/64'],
     });
     expect(await change({ addresses, lockedOut: networks })).toEqual({ kind: 'done' });
-    // The networks are locked out already, so no agreement is needed.
+    // The earlier change has already locked these networks out, so no agreement is needed.
     expect(await change({ addresses: '192.0.2.1' })).toEqual({ kind: 'done' });
   });
 

@@ -20,7 +20,7 @@ const CONTENT = contentOf(PARENT_PROGRAMS, { name: 'Program' });
 const NEW = { content: CONTENT, idempotencyKey: undefined, sentBody: () => '{}' };
 const ANY = () => true;
 
-/** An organization, a key of its member, and the context of a request with the key. */
+/** Creates an organization and a key of its member, and returns them with the context of a request with the key. */
 async function prepare() {
   const { db } = database;
   const people = await createPeople(db);
@@ -47,13 +47,13 @@ const WRITES: Record<string, (prepared: Prepared, id: string) => Promise<unknown
   deletion: ({ context }, id) => removeRow(context, PARENT_PROGRAMS, { id, precondition: ANY }),
 };
 
-// The race: the write has begun, and sees in its snapshot a key that is active.
+// The race: the write has begun, and its snapshot shows the key as active.
 test.each(Object.entries(WRITES))('a %s that waits for the revocation of its key is refused', async (_, write) => {
   const prepared = await prepare();
   const { keyId, context, people } = prepared;
   const program = await createRow(context, PARENT_PROGRAMS, NEW);
   const outcome = await inTransaction(database.db, async (client) => {
-    // Raw SQL, as an operator may use it: the lock is taken by a trigger.
+    // Revokes the key with plain SQL, as an operator might. A trigger takes the lock.
     await client.query('update api_keys set revoked_at = now() where id = $1', [keyId]);
     const writing = write(prepared, program.id).catch((error: unknown) => error);
     await untilWaiting(database.db.pool, 1);
@@ -88,7 +88,7 @@ const ENDS: Record<string, (people: People, keyId: string) => Promise<unknown>> 
     restrictKey(database.db, administrator, { keyId, userId, ...ELSEWHERE }),
 };
 
-// The race: the write has checked the key, and is committed after the response to the revocation.
+// The race: the write has checked the key, and commits after the response to the revocation.
 test.each(Object.entries(ENDS))('a %s waits for a write that has checked the key', async (_, end) => {
   const { people, keyId } = await prepare();
   const writer = { keyId, permission: 'parent_programs:write', address: '192.0.2.1' } as const;

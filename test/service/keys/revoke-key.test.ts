@@ -28,7 +28,7 @@ test('of ten concurrent revocations one succeeds, and the others learn who revok
   expect(await database.db.prisma.auditEvent.count({ where: { keyId, action: 'key.revoked' } })).toBe(1);
 });
 
-// The attack: a person revokes a leaked key after its rotation, and believes that no key is active.
+// The risk: after the rotation of a leaked key, a person revokes the key and believes that no key is active.
 test('revoking a rotated key says that its successor is active', async () => {
   const { member } = await createPeople(database.db);
   const { id: keyId } = await giveKey(database.db, member, { name: 'Sync' });

@@ -57,7 +57,7 @@ test.each([
 });
 
 test('a key that never expires keeps that only while the organization allows it', async () => {
-  // The attack: a key from before the policy lives on for ever, one rotation after the other.
+  // The attack: keeping a key from before the policy for ever, by one rotation after another.
   const people = await createPeople(db, { maxKeyLifeDays: 90, allowsUnendingKeys: false });
   const { id } = await giveKey(db, people.member, { lifeDays: null });
   expect(await outcomeOf(rotate(people, id))).toBe(ENDLESS);
@@ -69,7 +69,7 @@ test('a key that never expires keeps that only while the organization allows it'
 });
 
 test('a key keeps its expiry only while the organization allows it', async () => {
-  // The attack: a key from before the policy was shortened keeps its long life, one rotation after the other.
+  // The attack: keeping the long life of a key from before the policy was shortened, by one rotation after another.
   const people = await createPeople(db, { maxKeyLifeDays: 30 });
   const { id } = await giveKey(db, people.member, { lifeDays: 300 });
   const shortened = 'invalid: expiry must be at most 30 days, the longest that your organization allows.';
@@ -77,7 +77,7 @@ test('a key keeps its expiry only while the organization allows it', async () =>
   expect(await db.prisma.apiKey.count({ where: { id, rotatedAt: null } })).toBe(1);
   expect(await codeOf(rotate(people, id, 30))).toBe('done');
 
-  // The successor expires at the last moment that the policy allows.
+  // Here, the successor would expire at the last moment that the policy allows.
   const { id: longest, expiresAt } = await giveKey(db, people.member, { lifeDays: 31 });
   const dayLater = new Date((expiresAt?.getTime() ?? 0) - 30 * DAY_MS);
   const tooEarly = () => new Date(dayLater.getTime() - 1);

@@ -17,8 +17,8 @@ function rotate(by: People['member'], keyId: string, userId = by.userId) {
 
 const liveKeys = (userId: string) => listLiveKeys(database.db, userId);
 
-// The attack: ten concurrent requests that each find the key active before any other has committed. A read followed by
-// a write left up to ten active keys.
+// The race: each of ten concurrent requests finds the key active before any of them has committed. A read followed by a write
+// left up to ten active keys.
 test(`10 concurrent rotations, ${ROTATIONS} times: one succeeds, one key is active, and the others learn who won and when`, async () => {
   const { db } = database;
   for (let round = 0; round < ROTATIONS; round += 1) {
@@ -38,7 +38,7 @@ test(`10 concurrent rotations, ${ROTATIONS} times: one succeeds, one key is acti
   }
 });
 
-// The attack: a person revokes a leaked key and gets a success, while a rotation has just created an active successor.
+// The race: a person revokes a leaked key successfully, while a rotation has just created an active successor.
 test(`a rotation and a revocation at once, ${RACES} times: one succeeds, and each response tells whether a key is active`, async () => {
   const { db } = database;
   const winners = new Set<string>();
@@ -66,6 +66,6 @@ test(`a rotation and a revocation at once, ${RACES} times: one succeeds, and eac
     winners.add(revoked === 'done' ? 'revoke' : 'rotate');
     expect(await use(key)).toMatch(/^unauthenticated/);
   }
-  // Either request may be the first one to lock the user’s row.
+  // Each of the two requests must have been the first in some round.
   expect(winners.size).toBe(2);
 });

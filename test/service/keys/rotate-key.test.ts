@@ -62,7 +62,7 @@ test('a late rotation learns the current successor after any number of rotations
   expect(await outcomeOf(rotate(member, first.id))).toMatch(/The key that replaced it has ended too\.$/);
 });
 
-// The attack: rotation extends an expired key beyond the organization’s policy.
+// The attack: extending an expired key beyond the organization’s policy by a rotation.
 test('an expired key cannot be rotated, and the refusal says to create a new one', async () => {
   const { member } = await createPeople(database.db);
   const { id, expiresAt } = await giveKey(database.db, member, { lifeDays: 1 });
@@ -76,13 +76,13 @@ test('an expired key cannot be rotated, and the refusal says to create a new one
   expect(await outcomeOf(rotateKey(database.db, member, { ...request, now: justBefore }))).toBe('done');
 });
 
-// The attack: keep a viewer’s key until its user is promoted, and have it rotated into one that writes.
+// The attack: keeping a viewer’s key until the viewer is promoted, and then having it rotated into a key that writes.
 test('a key that was issued to a viewer only reads, even after a promotion and a rotation', async () => {
   const { manager, viewer } = await createPeople(database.db);
   const { id, key } = await giveKey(database.db, viewer);
   await changeRoleInTheTable(database.db, viewer, 'administrator');
   expect(await callerWith(database.db, key)).toMatchObject({ permissions: READ });
-  // The user is an administrator now.
+  // The user is an administrator now, so a manager cannot rotate the key.
   expect(await outcomeOf(rotate(manager, id, viewer.userId))).toMatch(/^refused/);
   const rotated = orThrow(await rotate(viewer, id));
   expect(rotated.permissions).toEqual(READ);

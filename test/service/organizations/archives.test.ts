@@ -22,7 +22,7 @@ const {
   importTo,
 } = await useMoves();
 
-/** The lines of an archive, and the organization, which the other database does not have. */
+/** The lines of the archive of an organization that the other database does not have. */
 const { organizationId: archivedId, client: archived } = await teamWithKey();
 await archived.post(LIST, { name: 'Program' });
 await startMove(archivedId);
@@ -85,7 +85,7 @@ describe('an export for a move that fails', () => {
 
   test('says that the organization is still stopped', async () => {
     const { organizationId, client } = await teamWithKey();
-    // A folder cannot be replaced by a file.
+    // The export fails, because a file cannot replace a folder.
     const act = () => mkdir(fileOf(organizationId));
     const failed = await actWhileLocked('parent_programs', () => startMove(organizationId), act);
     expect(failed).toMatchObject(
@@ -97,7 +97,7 @@ describe('an export for a move that fails', () => {
   });
 });
 
-// The attack: another user of the machine has created the file before the export, and can read it.
+// The attack: another user of the machine creates the file before the export, to read it.
 test('only its owner can read an archive: a partial file that is there is not used', async () => {
   const { organizationId, client } = await teamWithKey();
   const partial = `${fileOf(organizationId)}.partial`;
@@ -109,7 +109,7 @@ test('only its owner can read an archive: a partial file that is there is not us
   expect((await stat(fileOf(organizationId))).mode & 0o777).toBe(0o600);
 });
 
-// The race: the key is rotated while an import encrypts with the old one, and removed before the import commits.
+// The race: the encryption key is rotated while an import encrypts with the old key, and deleted before the import commits.
 test('an import whose encryption key has been removed from the database is refused', async () => {
   const db = { ...target.db, keyring: new Keyring([randomBytes(32)]) };
   await expect(
@@ -118,7 +118,7 @@ test('an import whose encryption key has been removed from the database is refus
   expect(await target.db.prisma.organization.count({ where: { id: archivedId } })).toBe(0);
 });
 
-/** The lines with the counts and the checksum that fit them. */
+/** Returns the lines with the counts and the checksum that match them. */
 function withChecksum(lines: readonly string[]): string[] {
   const rows = lines.slice(0, -1);
   const counts = Object.entries(Object.groupBy(rows.slice(1), (line) => JSON.parse(line).table));
@@ -170,7 +170,7 @@ describe('an archive that is not whole is refused, and leaves no row', () => {
       /different versions of Charter: only the archive has 20990101000000_later/,
     ],
     [
-      // The attack: rows of another organization in an archive from elsewhere.
+      // The attack: an archive from elsewhere with rows of another organization.
       'with rows of another organization',
       (lines) =>
         lines.map((line, i) =>

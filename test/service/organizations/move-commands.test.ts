@@ -107,7 +107,7 @@ test('a moving organization is neither suspended, resumed nor changed, but can b
     exportOf(organizationId, fileOf('data')),
   ])
     expect(await admin(...parameters)).toMatchObject(refusal(/is moving to another/));
-  // The organization may have moved already, so the message does not say "try again".
+  // The organization may have moved already, so the message must not say "try again".
   expect(await admin('issue-key', '--user', administrator.email, '--name', 'Late')).toMatchObject(
     refusal(/has moved there\. Run this command there\. If it was imported nowhere, run cancel-move/),
   );
@@ -127,7 +127,7 @@ test('an organization that moves goes on with its keys, cursors and idempotency 
   await startMove(organizationId);
   expect((await after.get(LIST)).status).toBe(401);
   expect(await importTo(organizationId)).toMatchObject(SUCCESS);
-  // The source does not serve the organization any more.
+  // The source no longer serves the organization.
   expect(await client.get(LIST)).toMatchObject(MOVING);
   expect((await after.post(LIST, { name: 'D' }, { headers })).body).toEqual(created.body);
   const next = await after.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
@@ -138,7 +138,7 @@ test('an organization that moves goes on with its keys, cursors and idempotency 
   expect((await after.get(`${LIST}?limit=2&cursor=${list.body.page.next_cursor}`)).status).toBe(200);
 });
 
-// The mistake: the operator runs the last step of a move in the wrong installation.
+// The mistake: an operator runs the last step of a move in the wrong installation.
 test('a deletion without --erase deletes an organization only where it has moved away', async () => {
   const { organizationId, key, client } = await teamWithKey();
   const deleting = deletionOf(organizationId);
@@ -196,7 +196,7 @@ test('an organization is served only where a completion of its move was carried 
     expect(await adminOfTarget('activate-organization', '--file', file)).toMatchObject({ code: 1 });
   expect(await adminOfTarget(...deletionOf(organizationId))).toMatchObject(refusal('arrives'));
   expect(await statusInTarget(key)).toBe(503);
-  // A copy that was given up can be imported again.
+  // After the copy was deleted, the organization can be imported again.
   expect(await adminOfTarget(...deletionOf(organizationId), '--erase')).toMatchObject({ code: 0 });
   expect(await importTo(organizationId)).toMatchObject(SUCCESS);
   expect(await statusInTarget(key)).toBe(200);

@@ -9,7 +9,8 @@ import { listTenantTables, type Query, type TenantTable } from '../../../src/sto
 import { ENCRYPTION_KEY, KEYRING, useScratchDatabase } from '../../support/postgres/postgres.ts';
 import { runAdminCommand } from '../../support/processes/admin.ts';
 
-// Rows in every table of an organization, made from the catalogue, so that a table or column of a later migration is included.
+// Fills every table with rows of an organization. The tables and columns are read from the catalogue, so those of later
+// migrations are included.
 
 function queryOf(client: pg.Client | pg.Pool): Query {
   return async (text, values) => (await client.query(text, values)).rows;
@@ -51,8 +52,8 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Inserts a row into each table. Removes the checks of values first, which these values do not meet. The organization's secrets
- * are encrypted by KEYRING.
+ * Inserts a row into each table. Drops the CHECKs first, which these values would violate. The organization's secrets are
+ * encrypted with KEYRING.
  */
 async function fillEveryTable(client: pg.Client, organizationId: string): Promise<TenantTable[]> {
   const tables = await listTenantTables(queryOf(client));
@@ -88,7 +89,7 @@ async function dropChecks(client: pg.Client, tables: readonly TenantTable[]): Pr
 function sampleOf({ name, type, length, enumValue }: Column): string {
   if (type === 'uuid') return crypto.randomUUID();
   if (enumValue !== null) return enumValue;
-  // Unique, because some columns are.
+  // Every value is different, because some columns are unique.
   if (type === 'bytea') return `\\x00ff5c22${randomBytes(16).toString('hex')}`;
   const text = `${crypto.randomUUID().slice(0, 6)}${TEXT}`.slice(0, length ?? undefined);
   if (type === 'text' || type === 'character varying') return text;
@@ -123,7 +124,7 @@ await dropChecks(targetClient, tables);
 // The installation of the target has its own encryption key.
 await targetClient.query('delete from encryption_keys');
 
-/** The rows of the organization by table, with secrets decrypted, and without what a move changes. */
+/** Returns the rows of the organization by table, with decrypted secrets and without what a move changes. */
 async function rowsIn(client: pg.Client, keyring: Keyring, id = organizationId): Promise<Record<string, unknown[]>> {
   const rows: Record<string, unknown[]> = {};
   for (const table of tables) rows[table.name] = await rowsOf(client, { table, keyring, id });
@@ -133,7 +134,7 @@ async function rowsIn(client: pg.Client, keyring: Keyring, id = organizationId):
 type From = { readonly table: TenantTable; readonly keyring: Keyring; readonly id: string };
 
 async function rowsOf(client: pg.Client, { table: { name, owner }, keyring, id }: From): Promise<unknown[]> {
-  // The values are read as text, so that JavaScript changes none.
+  // Compares the values as text, because JavaScript would change some.
   const { rows } = await client.query(
     `select to_jsonb(t) - 'version' as row, t::text from ${name} t where ${owner} = $1 order by 2`,
     [id],
@@ -147,7 +148,7 @@ async function rowsOf(client: pg.Client, { table: { name, owner }, keyring, id }
         return { encrypted, plain: keyring.decrypt(Buffer.from(encrypted, 'hex'), place).toString('hex') };
       });
       const text = secrets.reduce((each, { encrypted, plain }) => each.replace(encrypted, plain), String(t));
-      // The version of an organization grows with the import.
+      // The import raises the version of the organization.
       return name === 'organizations' ? { ...row, cursor_key: secrets[0]?.plain } : text;
     });
 }

@@ -44,7 +44,7 @@ test('it can move back once it was deleted where it came from', async () => {
   expect((await browser.signIn(administrator.email, PASSWORD)).status).toBe(303);
 });
 
-// The mistake: the operator repeats the steps of the first move while the organization moves back.
+// The mistake: an operator repeats the steps of the first move while the organization moves back.
 test('the files of an earlier move neither activate nor import an organization that moves back', async () => {
   const { organizationId, client } = await teamWithKey();
   const moveIn = async (file: string): Promise<string> =>
@@ -73,7 +73,7 @@ test('the files of an earlier move neither activate nor import an organization t
   );
 });
 
-// The other installation has imported a move that was cancelled, but not yet the one that followed.
+// The other installation has imported a move that was cancelled later, and has not yet imported the following move.
 test('the completion of a later move than the one that arrives names the copy that is in the way', async () => {
   const { organizationId } = await movingTeam();
   await importOnly(organizationId);
@@ -87,7 +87,7 @@ test('the completion of a later move than the one that arrives names the copy th
   expect(await importTo(organizationId)).toMatchObject(SUCCESS);
 });
 
-// The attack: an old file brings keys back that were revoked since, and the organization is served twice.
+// The attack: importing an old file, so that revoked keys work again and two databases serve the organization.
 describe('a file of a move', () => {
   test('is refused in the database that the organization left, though it is gone there', async () => {
     const { organizationId, client } = await createMovedTeam();
@@ -121,7 +121,7 @@ describe('a file of a move', () => {
     );
   });
 
-  // The clock of the installation that the organization leaves may be behind that of the one from which it came.
+  // The clock of the installation that exports may be behind that of the installation from which the organization came.
   test('is newer than every move before, whatever the clocks say', async () => {
     const { organizationId, client } = await teamWithKey();
     const later = newId({ msecs: Date.now() + 3_600_000 });

@@ -26,7 +26,7 @@ test('a policy change is audited with the old and new values, and an unchanged p
 });
 
 test('only people who are administrators at that moment can change the policy', async () => {
-  // The attack: a manager, or a former administrator, sends the form.
+  // The attack: a manager or a former administrator sends the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   for (const role of ['manager', 'member', 'viewer'] as const) {
     const person = await createAccount(db, { role, scope: administrator.scope });
@@ -44,7 +44,7 @@ test.each([0, 3651, 1.5, Number.NaN, -1])('a longest key lifetime of %p days is 
 });
 
 test('only the fields of a policy are taken', async () => {
-  // The attack: a field "suspendedAt" or "name" beside those of the form.
+  // The attack: sending a field "suspendedAt" or "name" in addition to those of the form.
   const administrator = await createAccount(db, { role: 'administrator' });
   const given = { ...POLICY, name: 'Taken over', suspendedAt: new Date(), id: 'x' };
   orThrow(await changePolicy(db, administrator, given));

@@ -68,7 +68,7 @@ describe('a person of a moving organization', () => {
 
 test('notices about keys of a moving organization are left to the database to which it moves', async () => {
   const { organizationId } = await teamWithKey();
-  // There is a notice, because an operator has issued the key.
+  // There is a notice to send, because an operator has issued the key.
   await startMove(organizationId);
   const [claimed, checked] = [
     await claimNoticeMails(source.db, { limit: 1000 }),
@@ -84,10 +84,10 @@ test('notices about keys of a moving organization are left to the database to wh
   );
 });
 
-/** Returns an error as a result. */
+/** Returns the error as a result. */
 const caught = (error: unknown) => error;
 
-// The race: the write has begun, and sees in its snapshot an organization that does not move.
+// The race: the write has begun, and its snapshot shows an organization that is not moving.
 test.each<[string, (client: Client, id: string) => ReturnType<Client['get']>]>([
   ['POST', (client) => client.post(LIST, { name: 'Late' })],
   [
@@ -121,7 +121,7 @@ test('a form that rotates a key and waits while the move begins is refused as on
   expect(acting).toBeInstanceOf(MovingError);
 });
 
-// The race: the revocation has begun before the move, and is committed before or after the export reads the rows.
+// The race: the revocation begins before the move, and commits before or after the export reads the rows.
 test('a form that revokes a key and waits while the move begins or is completed is carried out in both places, or in none', async () => {
   const { organizationId, key, keyId, administrator } = await teamWithKey();
   const move = () => startMove(organizationId).then(() => complete(organizationId));
@@ -131,7 +131,7 @@ test('a form that revokes a key and waits while the move begins or is completed 
   expect(await statusInTarget(key)).toBe(end instanceof MovingError ? 200 : 401);
 });
 
-/** The ways in which a key of the administrator ends during a move. */
+/** The ways in which a key of the administrator can end during a move. */
 const ENDINGS: [string, (team: TeamWithKey, browser: Browser) => Promise<unknown>][] = [
   ['a person', ({ keyId }, browser) => browser.post(`/profile/api-keys/${keyId}/revoke`, { key_name: 'Test' })],
   ['an operator', ({ keyId }) => admin('revoke-key', '--id', keyId)],
@@ -139,12 +139,12 @@ const ENDINGS: [string, (team: TeamWithKey, browser: Browser) => Promise<unknown
   ['a deactivation', (team, browser) => browser.post(`/people/users/${team.administrator.userId}/deactivate`, {})],
 ];
 
-// The attack: a thief continues to use the key in the new installation, because it was revoked while the organization moved.
+// The attack: a thief continues to use a key in the new installation that was revoked during the move.
 describe.each(ENDINGS)('a key that %s ends during a move', (_, end) => {
   async function endedInMove() {
     const team = await teamWithKey();
     const { organizationId, manager, client } = team;
-    // With a second administrator, the first one may be deactivated.
+    // The last administrator could not be deactivated, so there is a second one.
     await source.db.prisma.user.updateMany({ where: { id: manager.userId }, data: { role: 'administrator' } });
     const browser = new Browser(source.url);
     await browser.signIn(team.administrator.email, PASSWORD);
@@ -197,7 +197,7 @@ test('a person who revokes a key during a move is told that it stays revoked, an
   expect(await target.db.prisma.session.count({ where: { organizationId } })).toBe(0);
 });
 
-// No revocation may succeed of which the new installation does not learn.
+// No revocation may succeed if the new installation does not learn of it.
 test('once a move is completed, a revocation is refused, and nothing is changed', async () => {
   const { organizationId, administrator, keyId, key } = await movingTeam();
   await complete(organizationId);

@@ -62,7 +62,7 @@ test('an invitation link sets the first password once, within 72 hours, and does
 });
 
 test('the database stores no token that opens a link', async () => {
-  // The attack: read tokens from a backup and open the links.
+  // The attack: reading tokens in a backup to open the links.
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   const [row] = await db.prisma.accessLink.findMany({ where: { userId: member.userId } });
@@ -72,7 +72,7 @@ test('the database stores no token that opens a link', async () => {
 });
 
 test('20 concurrent uses of one link set one password', async () => {
-  // The attack: another reader of the mail is as quick as its owner.
+  // The race: somebody else who reads the mail is as quick as its owner.
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   const outcomes = await times(20, (i) => codeOf(set(token, { password: `${NEW} ${i}` })));
@@ -103,7 +103,7 @@ test('a second link invalidates the first', async () => {
 });
 
 test('a password reset keeps the second factor', async () => {
-  // The attack: a person who reads the mail bypasses the authenticator.
+  // The attack: a person who reads the mail gets around the second factor.
   const { administrator, member } = await people();
   await addSecondFactor(db, member, NOW);
   const { token } = await reset(administrator, member);
@@ -119,14 +119,14 @@ test('a password reset keeps the second factor', async () => {
 });
 
 test('a manager makes links only for viewers and members, a member for nobody, and no role for another organization', async () => {
-  // The attack: post the form for a member’s reset with an administrator’s id.
+  // The attack: posting the form for a member’s reset with an administrator’s id.
   const { administrator, manager, member } = await people();
   const foreign = await createAccount(db, { role: 'viewer' });
   expect(await codeOf(tryReset(manager, member))).toBe('done');
   expect(await codeOf(tryReset(manager, administrator))).toBe('forbidden');
   expect(await codeOf(tryReset(manager, manager))).toBe('forbidden');
   expect(await codeOf(tryReset(member, member))).toBe('forbidden');
-  // The attack: somebody at the unattended browser of an administrator, who does not know the password.
+  // The attack: somebody uses an administrator's unattended browser without knowing the password.
   expect(await outcomeOf(tryReset(administrator, administrator))).toContain('Change your own password');
   for (const userId of [foreign.userId, NOBODY, "'; drop table users --"]) {
     const outcome = await outcomeOf(createLink(db, administrator, { userId, kind: 'password_reset' }));
@@ -188,7 +188,7 @@ test('the operator gets an invitation for the first administrator, and a reset l
 });
 
 test('changing the password ends every session, continues under a new token, and invalidates links', async () => {
-  // The attack: a copied cookie outlives the change that was made because of it.
+  // The attack: using a copied cookie after the change of the password that was to stop it.
   const { administrator, member } = await people();
   const sessions = [await signInAs(db, member, { now: NOW }), await signInAs(db, member, { now: NOW })];
   const link = await reset(administrator, member);

@@ -27,7 +27,7 @@ const rowsWith = (email: string) => db.prisma.user.findMany({ where: { email }, 
 const OF_OTHERS = 'is of a domain that another organization has verified, so only that organization can invite it.';
 
 describe('the e-mails of a domain that an organization has verified', () => {
-  // The attack: a manager elsewhere invites the people of a company before the company does.
+  // The attack: a manager of another organization invites the people of a company before the company does.
   test.each([
     (domain: string) => `ceo@${domain}`,
     (domain: string) => `CEO@${domain.toUpperCase()}`,
@@ -61,7 +61,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
     for (const _ of ['verified', 'repeated']) await takeBackInvitations(db, owner.scope, domain);
     expect(await rowsWith(never.email)).toEqual([]);
     expect([await openLink(db, never.token), await openLink(db, withKey.token)]).toEqual([null, null]);
-    // The key is the other organization's.
+    // A user with a key is kept, because the key belongs to the other organization.
     expect(key).toBeDefined();
     expect(await db.prisma.apiKey.count({ where: { userId: withKey.userId, revokedAt: null } })).toBe(1);
     const events = (await listAuditEventsOf(db, other)).filter(({ action }) => action === 'user.invitation_taken_back');
@@ -76,7 +76,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
   });
 
   test('cannot be accepted elsewhere, whenever they were invited', async () => {
-    // The attack: an invitation that is committed while the domain is verified, or that came with an import.
+    // The race: an invitation is committed while the domain is verified. An import can also contain such an invitation.
     const [owner, other] = [await createPeople(db), await createPeople(db)];
     const domain = newDomain();
     const { token } = await invited(other.manager, `late@${domain}`);
@@ -87,7 +87,7 @@ describe('the e-mails of a domain that an organization has verified', () => {
 
 describe('an e-mail that has an account elsewhere', () => {
   test('is invited like any other, and only its owner learns it', async () => {
-    // The attack: invitations reveal which customers exist and who works for them.
+    // The attack: learning from invitations which customers exist and who works for them.
     const { administrator } = await createPeople(db);
     const known = await createAccount(db);
     const [ofKnown, ofUnknown] = [

@@ -18,7 +18,7 @@ for (const { scope } of [actor, foreign]) {
     [scope.organizationId],
   );
 }
-// The table is vacuumed, too: the planner counts every page in the pending list of the search index.
+// The table is vacuumed, too, because the planner counts every page in the pending list of the search index.
 await db.pool.query('vacuum analyze users');
 
 test('10,000 people are listed page by page, each once, in one order', async () => {
@@ -51,7 +51,7 @@ test('pages lead back the same way, and say which of how many people they have',
   expect(third.range).toEqual({ first: 51, total });
   expect(await listUsers(db, actor, { search, before: third.previous })).toEqual(second);
   expect(await listUsers(db, actor, { search, before: second.previous })).toEqual(first);
-  // Counting stops at 10,000.
+  // Beyond 10,000 people, the number is not counted.
   expect((await listUsers(db, actor)).range).toBeNull();
 });
 
@@ -104,7 +104,7 @@ test('search finds parts of names and e-mails in any letter case, within this or
   const { users } = await listUsers(db, actor, { search: ' PERSON9876@ ' });
   expect(users.map(({ email }) => email)).toEqual([`person9876@${actor.scope.organizationId.slice(-8)}.example`]);
   expect((await listUsers(db, actor, { search: foreign.email })).users).toEqual([]);
-  // The attack: a pattern that matches every row, at the cost of a full scan.
+  // The attack: a pattern that matches every row, at the cost of a full table scan.
   for (const search of ['%', '_', '\\', "' or true --", 'a\0b']) {
     const found = await listUsers(db, actor, { search });
     expect(
@@ -148,7 +148,7 @@ test('a list and a user contain no hash and no secret', async () => {
 });
 
 test('members and viewers see only themselves', async () => {
-  // The attack: type the URL of the list by hand.
+  // The attack: typing the URL of the list by hand.
   for (const role of ['member', 'viewer'] as const) {
     const person = await createAccount(db, { role, scope: actor.scope });
     expect(await codeOf(listUsers(db, person))).toBe('forbidden');

@@ -31,7 +31,7 @@ const actsOn = async ({ userId }: Actor) =>
   db.prisma.auditEvent.findMany({ where: { targetUserId: userId }, orderBy: { id: 'asc' } });
 
 test('a manager can invite and promote up to member, and members and viewers cannot manage anybody', async () => {
-  // The attack: the form’s role field is changed to "administrator".
+  // The attack: changing the form’s role field to "administrator".
   const { administrator, manager, member, viewer } = await staff();
   const allowed = { administrator: ROLES, manager: ['member', 'viewer'], member: [], viewer: [] };
   for (const actor of [administrator, manager, member, viewer]) {
@@ -59,7 +59,7 @@ test('only an administrator can change managers and administrators, and nobody c
 });
 
 test('the current role decides, not the one in the session', async () => {
-  // The attack: a form that was open while its sender was demoted or deactivated.
+  // The attack: sending a form that was opened before its sender was demoted or deactivated.
   const { administrator, other, viewer } = await staff();
   orThrow(await changeRole(db, administrator, { userId: other.userId, role: 'viewer' }));
   expect(await codeOf(invite(other, 'viewer'))).toBe('forbidden');
@@ -77,7 +77,7 @@ test('the last administrator who can sign in cannot be demoted or deactivated', 
   const words = `conflict: ${administrator.email} is the last administrator who can sign in. Make somebody else an administrator first.`;
   expect(await outcomeOf(changeRole(db, administrator, { ...self, role: 'manager' }))).toBe(words);
   expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
-  // A person who was invited and never signed in does not count as an administrator.
+  // A person who was invited and has never signed in does not count as an administrator.
   const invited = orThrow(await invite(administrator, 'administrator')).link;
   expect(await outcomeOf(deactivateUser(db, administrator, self))).toBe(words);
   expect(await codeOf(deactivateUser(db, administrator, { userId: invited.userId }))).toBe('done');
@@ -98,14 +98,14 @@ test.each([
   expect(await codeOf(deactivateUser(db, other, { userId: administrator.userId }))).toBe('conflict');
   await give(other);
   orThrow(await deactivateUser(db, other, { userId: administrator.userId }));
-  // Somebody who was only invited is no replacement.
+  // A person who was only invited cannot replace the administrator.
   orThrow(await invite(other, 'administrator'));
   for (const act of [changeRole(db, other, { ...self, role: 'member' }), deactivateUser(db, other, self)])
     expect(await outcomeOf(act)).toContain('is the last administrator who can sign in');
 });
 
 test('when two administrators demote or deactivate each other concurrently, one remains', async () => {
-  // The attack: both see two administrators, and each removes the other.
+  // The race: both see two administrators, and each removes the other.
   for (let round = 0; round < 6; round += 1) {
     const { administrator: a, other: b } = await staff();
     const [left, right] = [{ userId: b.userId }, { userId: a.userId }];
@@ -123,7 +123,7 @@ test('when two administrators demote or deactivate each other concurrently, one 
 });
 
 test('when two administrators leave concurrently, one has to stay', async () => {
-  // The attack: each changes only their own row, so that neither waits for the other.
+  // The race: each changes only their own row, so that neither waits for the other.
   for (let round = 0; round < 6; round += 1) {
     const { administrator: a, other: b } = await staff();
     const outcomes = await Promise.all([a, b].map((each) => codeOf(deactivateUser(db, each, { userId: each.userId }))));
@@ -150,7 +150,7 @@ test('deactivation revokes the keys and audits each, and reactivation restores n
 });
 
 test('fields that the form does not have are ignored', async () => {
-  // The attack: a field "organizationId", "passwordHash" or "role" beside those of the form.
+  // The attack: sending a field "organizationId", "passwordHash" or "role" in addition to those of the form.
   const { administrator, viewer } = await staff();
   const foreign = await createAccount(db);
   const more = { organizationId: foreign.scope.organizationId, passwordHash: 'x', deactivatedAt: null, id: NOBODY };
@@ -206,7 +206,7 @@ test.each([
   'x'.repeat(201),
   `charter_live_${'x'.repeat(46)}`,
 ])('%j is refused as the name of a person', async (name) => {
-  // The attack: an empty name, or one that changes the text beside it in lists, mails and the audit log.
+  // The attack: an empty name, or a name that changes the text beside it in lists, mails and the audit log.
   const { administrator } = await staff();
   const email = `${crypto.randomUUID()}@example.test`;
   const refused = inviteUser(db, administrator, { email, name, role: 'viewer' });

@@ -21,7 +21,7 @@ async function ask(email: string, auditSource = newAuditSource(), through = outb
 }
 
 test('a reset request mails a link at the configured URL, and every e-mail gets the same response', async () => {
-  // The attack: a different response reveals an account; a Host header changes the link.
+  // The attacks: learning from the response whether an account exists, and changing the link with a Host header.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   for (const email of ['nobody@example.test', 'no e-mail', account.email.toUpperCase()])
@@ -38,7 +38,7 @@ test('a reset request mails a link at the configured URL, and every e-mail gets 
 });
 
 test('repeated requests do not flood a mailbox', async () => {
-  // The attack: post the form a thousand times with another person’s e-mail.
+  // The attack: posting the form a thousand times with another person’s e-mail address.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   const auditSource = newAuditSource();
@@ -50,7 +50,7 @@ test('repeated requests do not flood a mailbox', async () => {
 });
 
 test('a reset request does not invalidate an existing link', async () => {
-  // The attack: ask for resets to invalidate another person’s invitation.
+  // The attack: requesting resets to invalidate another person’s invitation.
   const account = await createAccount(db);
   smtp.mails.length = 0;
   await ask(account.email);

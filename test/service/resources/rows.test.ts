@@ -17,12 +17,12 @@ type Branch = Stored & {
   readonly parent_program_id: string | null;
   readonly open_since: number | null;
   readonly is_open: boolean;
-  /** The id is unique in the organization. */
+  /** Unique in the organization. */
   readonly code: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** RFC 3339. */
+  /** A time in the format of RFC 3339. */
   readonly opens_at: string | null;
-  /** Only an operation sets it. */
+  /** Set only by an operation of its own, and never by a create, an update or an upsert. */
   readonly archived_at: string | null;
 };
 await db.pool.query(`
@@ -114,7 +114,7 @@ test('an update of a row of any table changes the fields of the patch and keeps 
   });
 });
 
-// The attack: an upsert replaces all of the content, and takes back what an operation did.
+// The risk: an upsert replaces the whole content, and so undoes what an operation did.
 test('a field that only an operation sets is kept by updates and upserts, and its change has an event type of its own', async () => {
   const { scope, ...tenant } = await createTenant(db);
   const context = await contextOf({ scope, ...tenant });
@@ -176,7 +176,7 @@ test('a row of any table is removed by its organization only, and only if the pr
   await expect(removeRow(ours, BRANCHES, { id, precondition: ANY })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-// The attack: without the table in the hash, the response of the first resource would be repeated for the second.
+// The risk: if the hash did not include the table, the response for the first resource would be repeated for the second.
 test('an idempotency key that was used for one resource is refused for another, even with the same content', async () => {
   const context = await contextOf(await createTenant(db));
   const twins = defineTable<ParentProgram, ContentOf<ParentProgram>>({ ...PARENT_PROGRAMS, name: 'twins' });
@@ -188,7 +188,7 @@ test('an idempotency key that was used for one resource is refused for another, 
   });
 });
 
-// The next version of a table, which has one more optional field.
+// The next version of the table, which has one more optional field.
 type NextProgram = ParentProgram & { readonly country: string | null };
 const { defaults } = PARENT_PROGRAMS;
 const NEXT = defineTable<
@@ -200,7 +200,7 @@ const NEXT = defineTable<
   defaults: { ...defaults, country: null },
 });
 
-// The attack: a client loses the response to a creation, and sends it again after the upgrade.
+// The risk: a client loses the response to a creation, and sends the creation again after the upgrade.
 test.each([
   { version: '1.0', isNext: false, change: 'update idempotency_keys set sent_hash = null where organization_id = $1' },
   { version: 'the present one', isNext: true, change: 'select $1::uuid' },

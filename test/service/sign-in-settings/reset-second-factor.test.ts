@@ -31,7 +31,7 @@ const NOW = new Date('2026-05-01T08:00:00.000Z');
 
 const colleague = (role: Actor['role'] = 'member') => createAccount(db, { role, scope: administrator.scope });
 const reset = (by: Actor, { userId }: Pick<Actor, 'userId'>) => resetSecondFactor(db, by, { userId });
-/** Writes to the table directly, because the service would ask for a password; this file tests only who may remove. */
+/** Writes to the table directly, because the service would require a password, and this file tests only who may remove. */
 const putSecondFactor = (actor: Actor) =>
   db.prisma.user.updateMany({
     where: { id: actor.userId },
@@ -55,7 +55,7 @@ const WAYS: Record<string, (target: Actor) => Promise<unknown>> = {
 test.each(Object.entries(WAYS))(
   'by %s: the password alone signs in, every session ends, and one event records actor and target',
   async (by, remove) => {
-    // The attack: a person with the password and a session waits for the removal, then sets up a factor of their own.
+    // The attack: somebody with the password and a session waits for the removal, and then sets up their own second factor.
     const member = await colleague();
     const { uri, recoveryCodes, token } = await addSecondFactor(db, member, NOW);
     const half = await enter(member);
@@ -95,7 +95,7 @@ test.each(Object.entries(WAYS))('by %s: a pending set-up ends as well', async (_
 });
 
 test('a manager can remove it only for members and viewers, and these for nobody', async () => {
-  // The attack: a manager who has an administrator’s password lacks only the code.
+  // The attack: a manager knows an administrator’s password and lacks only the code.
   for (const by of [await colleague('manager'), await colleague('member'), await colleague('viewer')]) {
     for (const role of ROLES) {
       const target = await colleague(role);
@@ -111,7 +111,7 @@ test('a manager can remove it only for members and viewers, and these for nobody
 });
 
 test('nobody can remove their own this way, which would not keep the last way to sign in', async () => {
-  // The attack: at an administrator’s unlocked screen, open the administrator’s own user page.
+  // The attack: opening the administrator’s own user page at the administrator’s unlocked screen.
   const owner = await colleague('administrator');
   await addSecondFactor(db, owner, NOW);
   expect(await outcomeOf(reset(owner, owner))).toBe('conflict: Turn off your own second factor under My profile.');
@@ -119,7 +119,7 @@ test('nobody can remove their own this way, which would not keep the last way to
 });
 
 test('the current role decides', async () => {
-  // The attack: the confirmation page was open while its reader was demoted or the user promoted.
+  // The attack: using a confirmation page from before its reader was demoted or the user was promoted.
   const [manager, member] = [await colleague('manager'), await colleague('member')];
   await addSecondFactor(db, member, NOW);
   await db.prisma.user.updateMany({ where: { id: member.userId }, data: { role: 'manager' } });
@@ -154,7 +154,7 @@ test('of ten concurrent removals, one succeeds and is audited', async () => {
 });
 
 test('after the removal, a password of 12 characters opens only the form for a longer one', async () => {
-  // The attack: set a short password while a factor is on, then ask an administrator to remove the factor.
+  // The attack: setting a short password while a second factor is on, and then asking an administrator to remove the factor.
   const member = await colleague();
   await addSecondFactor(db, member, NOW);
   const short = 'mauve otters';

@@ -37,7 +37,7 @@ const actsOf = async ({ userId }: Actor) =>
   );
 
 test('a session that has ended starts no set-up, replaces no recovery codes and turns nothing off', async () => {
-  // The attack: the owner ends all sessions, and the thief’s pending form goes on.
+  // The attack: sending the thief’s pending form after the owner has ended all sessions.
   const account = await createAccount(db);
   const token = await openSession(db, account, NOW);
   await db.prisma.session.deleteMany({ where: { userId: account.userId } });
@@ -53,7 +53,7 @@ test('a session that has ended starts no set-up, replaces no recovery codes and 
 });
 
 test('confirming ends every other session, including those that wait for the second factor, and continues this one under a new token', async () => {
-  // The attack: sessions from a stolen password or a copied cookie stay signed in.
+  // The attack: using sessions from a stolen password or a copied cookie.
   const account = await createAccount(db);
   const stolen = await signInAs(db, account, { now: NOW });
   const mine = await signInAs(db, account, { now: NOW });
@@ -76,7 +76,7 @@ test('a wrong first code ends no session', async () => {
 });
 
 test('a session that ended while its form was in transit confirms nothing and is not restored', async () => {
-  // The attack: the owner ends all sessions, and the thief’s pending form gets a new one.
+  // The attack: getting a new session with the thief’s pending form after the owner has ended all sessions.
   const account = await createAccount(db);
   const { uri } = orThrow(await begin(account));
   const token = await openSession(db, account, NOW);
@@ -92,7 +92,7 @@ test('a session that ended while its form was in transit confirms nothing and is
 });
 
 test('of 30 guesses at the first code ten are checked, then the right one is rate-limited too, and the owner can still sign in', async () => {
-  // The attack: a stolen session guesses the code of a pending set-up, to see the recovery codes.
+  // The attack: guessing the code of a pending set-up in a stolen session, to see the recovery codes.
   const account = await createAccount(db);
   const { uri } = orThrow(await begin(account));
   const token = await openSession(db, account, NOW);
@@ -111,7 +111,7 @@ test('of 30 guesses at the first code ten are checked, then the right one is rat
 });
 
 test('changing the password ends a pending set-up and keeps an active factor', async () => {
-  // The attack: a person with the old password keeps a pending secret for the next stolen session.
+  // The attack: somebody with the old password keeps a pending secret for the next stolen session.
   const [half, whole] = [await createAccount(db), await createAccount(db)];
   orThrow(await begin(half));
   await addSecondFactor(db, whole, NOW);

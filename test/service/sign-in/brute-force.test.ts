@@ -17,7 +17,7 @@ const ATTEMPTS = 10;
 const kindsOf = (results: readonly { kind: string }[], kind: string) => results.filter((each) => each.kind === kind);
 
 test('of 60 concurrent wrong passwords ten are checked, and then the right one is rate-limited too', async () => {
-  // The attack: parallel guesses that are all checked before the first failure is counted.
+  // The attack: sending guesses in parallel, so that all are checked before the first failure is counted.
   const { email } = await createAccount(db);
   const auditSource = newAuditSource();
   const results = await times(60, (i) => signIn(db, { email, password: `wrong ${i}`, auditSource }));
@@ -30,7 +30,7 @@ test('of 60 concurrent wrong passwords ten are checked, and then the right one i
 });
 
 test('an unknown e-mail is rate-limited exactly as a known one', async () => {
-  // The attack: only existing accounts are slowed, which reveals them.
+  // The attack: learning which accounts exist, if only existing accounts are slowed.
   const auditSource = newAuditSource();
   const email = `${crypto.randomUUID()}@example.test`;
   const results = await times(ATTEMPTS + 1, () => signIn(db, { email, password: 'wrong', auditSource }));
@@ -38,7 +38,7 @@ test('an unknown e-mail is rate-limited exactly as a known one', async () => {
 });
 
 test('during guesses at an account, its owner can sign in from elsewhere, and others from the attacker’s address', async () => {
-  // The attack: fail on purpose, to lock out the owner or the whole office.
+  // The attack: failing on purpose to lock out the owner or the whole office.
   const victim = await createAccount(db);
   const colleague = await createAccount(db, { scope: victim.scope });
   const auditSource = newAuditSource();
@@ -53,14 +53,14 @@ test('during guesses at an account, its owner can sign in from elsewhere, and ot
 });
 
 test('an address that guesses at many accounts is rate-limited, except for people who signed in from there before', async () => {
-  // The attack: one password for a thousand accounts, one guess each.
+  // The attack: trying one password for a thousand accounts, one guess each.
   const [regular, stranger] = [await createAccount(db), await createAccount(db)];
   const auditSource = newAuditSource();
   await signIn(db, { email: regular.email, password: PASSWORD, auditSource });
   const guess = (i: number) =>
     signIn(db, { email: `${i}-${crypto.randomUUID()}@example.test`, password: PASSWORD, auditSource });
   await guess(0);
-  // The state after 90 guesses is written directly, because each guess costs as much as a real verification.
+  // Writes the state after 90 guesses directly, because each guess takes as long as a real verification.
   const counted = await db.prisma.signInFailure.updateMany({
     where: { key: { startsWith: 'password-network:', endsWith: auditSource.ip } },
     data: { points: 90 },
@@ -94,7 +94,7 @@ test('a flood from many addresses slows strangers, but not the owner at a known 
 });
 
 test('one IPv6 network counts as one address', async () => {
-  // The attack: each guess comes from another of the 2^64 addresses that every customer has.
+  // The attack: sending each guess from another of the 2^64 addresses that every customer has.
   const { email } = await createAccount(db);
   const results = await times(30, (i) =>
     signIn(db, { email, password: 'wrong', auditSource: newAuditSource(`2001:db8:7:9::${i.toString(16)}`) }),
@@ -113,7 +113,7 @@ test('a successful sign-in resets the count', async () => {
 });
 
 test('second-factor codes are rate-limited across half-open sessions, even with the right password each time', async () => {
-  // The attack: with a known password, a million codes are tried, each in a new half-open session.
+  // The attack: with a known password, trying a million codes, each in a new session that waits for the second factor.
   const now = new Date();
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, now);
@@ -137,7 +137,7 @@ test('second-factor codes are rate-limited across half-open sessions, even with 
 });
 
 test('of the codes that come from many addresses for one account, at most 40 are checked within an hour', async () => {
-  // The attack: with a known password, each code comes from another address.
+  // The attack: with a known password, sending each code from another address.
   const now = new Date();
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, now);
@@ -150,7 +150,7 @@ test('of the codes that come from many addresses for one account, at most 40 are
 });
 
 test('a stolen session cannot be used to guess the password', async () => {
-  // The attack: guess through the page that asks for a proof, because it is not the sign-in page.
+  // The attack: guessing on the page that asks for a proof, because it is not the sign-in page.
   const account = await createAccount(db);
   const token = await signInAs(db, account);
   const outcomes = await times(30, (i) =>

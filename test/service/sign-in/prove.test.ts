@@ -56,7 +56,7 @@ test('with a second factor, the password without a code proves nothing, and each
     expect(await outcomeOf(give(account, { token, code: wrong, now }))).toMatch(/^invalid: proof_code is not right/);
   expect(await outcomeOf(give(account, { token, code, password: SECRET, now }))).toMatch(/^invalid: proof_password/);
   expect(await isProven(token, now)).toBe(false);
-  // The code was not used up by the wrong password.
+  // The wrong password did not use up the code.
   expect(await give(account, { token, code, now })).toEqual({ kind: 'proven' });
   expect(await codeOf(give(account, { token, code, now }))).toBe('invalid');
   expect(await give(account, { token, code: recoveryCodes[0] ?? '', now })).toEqual({ kind: 'proven' });
@@ -84,7 +84,7 @@ test('a wrong proof leaves one event with user, means and address, and the datab
 });
 
 test('a flood of wrong proofs and the sign-in leave ten events, and the right password is refused too', async () => {
-  // The attack: guess the password of a stolen session; flood the log until nobody finds anything in it.
+  // The attacks: guessing the password in a stolen session, and flooding the log until nobody finds anything in it.
   const account = await createAccount(db);
   const token = await openSession(db, account);
   const outcomes = await times(60, (i) => codeOf(give(account, { token, password: `wrong ${i}` })));
@@ -108,7 +108,7 @@ test('the right password resets the count', async () => {
 });
 
 test('neither a new password nor a new second factor extends the proof of a session', async () => {
-  // The attack: a stolen session renews itself every nine minutes, without the credential of its owner.
+  // The attack: renewing a stolen session every nine minutes without its owner's credentials.
   const account = await createAccount(db);
   const provedAt = new Date(Date.now() - 9 * 60_000);
   const token = await openSession(db, account, provedAt);
@@ -148,7 +148,7 @@ test('any number of right proofs in a row is accepted', async () => {
 });
 
 test('after the clock was set back, an earlier proof counts by its distance, and a new one from the new time on', async () => {
-  // The attack: a proof from the time before serves until the clock has caught up.
+  // The attack: using a proof from before the clock was set back until the clock has caught up.
   const account = await createAccount(db);
   const now = new Date();
   const token = await signInAs(db, account, { now });

@@ -23,7 +23,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
 
-// This instant is the start of a step of 30 seconds.
+// The start of a 30-second step of the codes.
 const NOW = new Date('2026-05-01T08:00:00.000Z');
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
@@ -37,7 +37,7 @@ const give = (token: string, code: string, now = NOW) =>
   giveSecondFactor(db, { token, code, auditSource: newAuditSource(), now });
 
 test('sign-in does not ask for a factor that was never confirmed', async () => {
-  // The risk: a page closed half-way would lock out its owner.
+  // The risk: a person who closes the page half-way could no longer sign in.
   const account = await createAccount(db);
   const token = await openSession(db, account);
   const { secret, uri } = orThrow(await beginSecondFactor(db, account, { token }));
@@ -50,7 +50,7 @@ test('sign-in does not ask for a factor that was never confirmed', async () => {
 });
 
 test('the right code completes the sign-in under a new token', async () => {
-  // The attack: use a token afterwards that was planted or seen before the code was given.
+  // The attack: using a token after the sign-in that was planted or seen before the code was given.
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const token = await half(account);
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('of nine concurrent uses of one code, one succeeds, and no later use does', async () => {
-  // The attack: look over the shoulder and type the same code within its 30 seconds.
+  // The attack: looking over somebody's shoulder and typing the same code within its 30 seconds.
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const halves = await times(9, () => half(account));
@@ -100,7 +100,7 @@ test('ten recovery codes work once each, in any spelling, and are stored as hash
   const [first = '', second = '', third = ''] = recoveryCodes;
   const row = await db.prisma.user.findFirstOrThrow({ where: { id: account.userId } });
   expect(Buffer.concat(row.recoveryCodes).includes(first.replaceAll('-', ''))).toBe(false);
-  // The attack: one code, sent five times concurrently.
+  // The attack: sending one code five times concurrently.
   const halves = await times(5, () => half(account));
   const results = await Promise.all(halves.map((token) => give(token, first)));
   expect(results.filter(({ kind }) => kind === 'signed-in')).toHaveLength(1);
@@ -139,7 +139,7 @@ test('after it is turned off, the password alone signs in', async () => {
 });
 
 test('a password of 12 characters is allowed only while the second factor is on', async () => {
-  // The attack: set a short password while a factor is on, then turn the factor off.
+  // The attack: setting a short password while a second factor is on, and then turning the factor off.
   const account = await createAccount(db);
   const { token } = await addSecondFactor(db, account, NOW);
   const password = 'mauve otters';
@@ -154,7 +154,7 @@ test('a password of 12 characters is allowed only while the second factor is on'
 });
 
 test('starting a set-up while a factor is on is refused', async () => {
-  // The attack: a stolen session replaces the authenticator with its own.
+  // The attack: in a stolen session, replacing the authenticator with one's own.
   const account = await createAccount(db);
   const { token } = await addSecondFactor(db, account, NOW);
   expect(await codeOf(beginSecondFactor(db, account, { token }))).toBe('conflict');

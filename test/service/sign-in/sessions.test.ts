@@ -26,7 +26,7 @@ const hashed = (token: string) => ({ tokenHash: Uint8Array.from(hashToken(token)
 const sessionOf = (token: string) => db.prisma.session.findUnique({ where: hashed(token) });
 
 test('an idle session ends after 30 minutes', async () => {
-  // The attack: a browser left open over lunch.
+  // The attack: using a browser that was left open over lunch.
   const token = await signInAs(db, await createAccount(db), { now: START });
   expect(await isSignedIn(db, token, new Date(after(30).getTime() - 1))).toBe(true);
   const idle = await signInAs(db, await createAccount(db), { now: START });
@@ -34,7 +34,7 @@ test('an idle session ends after 30 minutes', async () => {
 });
 
 test('a session in use lasts 12 hours and no longer', async () => {
-  // The attack: a stolen cookie, kept alive by a request each minute.
+  // The attack: keeping a stolen cookie alive with a request each minute.
   const token = await signInAs(db, await createAccount(db), { now: START });
   for (let minutes = 29; minutes < 12 * 60; minutes += 29)
     expect(await isSignedIn(db, token, after(minutes))).toBe(true);
@@ -83,7 +83,7 @@ test('the session, its user and its organization are found by indexes', async ()
 });
 
 test('a session whose second factor is outstanding is not signed in', async () => {
-  // The attack: with a known password, request the page that the code protects.
+  // The attack: with a known password, requesting a page that the code protects.
   const account = await createAccount(db);
   await addSecondFactor(db, account, START);
   const half = await signIn(db, {
@@ -131,7 +131,7 @@ test('a promotion ends every session, including those that wait for the second f
 });
 
 test('a session that ended while its request was in transit ends no other session', async () => {
-  // The attack: the owner ends the session of a thief, whose pending request then ends the owner’s.
+  // The attack: a thief whose session the owner has just ended ends the owner's session with a pending request.
   const owner = await createAccount(db);
   const [mine, stolen] = [await openSession(db, owner), await openSession(db, owner)];
   const { id } = await db.prisma.session.findUniqueOrThrow({ where: hashed(mine) });

@@ -12,7 +12,7 @@ import {
 } from '../../support/data/accounts.ts';
 import { useSharedDatabase } from '../../support/postgres/store.ts';
 
-// Counts password verifications, and runs the real library.
+// Counts the verifications of passwords, which the real library still performs.
 const verify = jest.spyOn(argon2, 'verify');
 afterAll(() => verify.mockRestore());
 
@@ -35,7 +35,7 @@ test('the password signs in, with the e-mail in any letter case, under a new tok
 });
 
 test('the database stores no token that signs in', async () => {
-  // The attack: read a backup and send a stored value as a cookie.
+  // The attack: reading a backup and sending a stored value as a cookie.
   const account = await createAccount(db);
   const result = await signIn(db, { email: account.email, password: PASSWORD, auditSource: newAuditSource() });
   const [row] = await db.prisma.session.findMany({ where: { userId: account.userId } });
@@ -45,7 +45,7 @@ test('the database stores no token that signs in', async () => {
 });
 
 test('an unknown, a known, an invited and a deactivated e-mail get the same response after the same work', async () => {
-  // The attack: try a list of e-mails, to learn from the response or its time which have an account.
+  // The attack: trying a list of e-mail addresses to learn from the response or its time which have an account.
   const [known, invited, deactivated] = [await createAccount(db), await createAccount(db), await createAccount(db)];
   const ids = [known.userId, deactivated.userId];
   await db.prisma.user.updateMany({ where: { id: { in: ids } }, data: { passwordHash: await hashPassword(PASSWORD) } });
@@ -62,14 +62,14 @@ test('an unknown, a known, an invited and a deactivated e-mail get the same resp
   for (const [email, password] of tries) {
     verify.mockClear();
     expect(await signIn(db, { email, password, auditSource: newAuditSource() })).toEqual({ kind: 'wrong' });
-    // The password is verified once, at the same cost.
+    // The password is verified once, with the same cost parameters.
     expect(verify).toHaveBeenCalledTimes(1);
     expect(verify.mock.calls[0]?.[0]).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
   }
 });
 
 test('a failure writes one row, whether or not the e-mail is known', async () => {
-  // The attack: the same list, timed by the database writes.
+  // The attack: trying the same list and measuring the time of the database writes.
   const known = await createAccount(db);
   await signIn(db, { email: known.email, password: 'wrong', auditSource: newAuditSource() });
   expect((await auditOf(known.userId)).map(({ action, actorUserId }) => [action, actorUserId])).toEqual([
@@ -93,7 +93,7 @@ test('a password matches in every Unicode form that a keyboard produces', async 
 });
 
 test('a password that is changed during its verification opens no session', async () => {
-  // The attack: send the old password at the moment at which the owner replaces it.
+  // The race: the old password is sent at the moment when the owner replaces it.
   const account = await createAccount(db);
   verify.mockImplementationOnce(async (...given) => {
     await db.prisma.user.updateMany({ where: { id: account.userId }, data: { passwordHash: 'another' } });
@@ -106,7 +106,7 @@ test('a password that is changed during its verification opens no session', asyn
 });
 
 test('signing out ends this session on the server, and no other', async () => {
-  // The attack: send a cookie after the sign-out that was copied before it.
+  // The attack: sending a cookie after the sign-out that was copied before it.
   const account = await createAccount(db);
   const tokens = await Promise.all(
     ['one', 'other'].map(async () => {
@@ -124,7 +124,7 @@ test('signing out ends this session on the server, and no other', async () => {
 });
 
 test('an organization that requires single sign-on accepts the password of its break-glass administrator alone', async () => {
-  // This holds whether or not a way to sign in at a provider is registered: single sign-on can be taken out.
+  // This holds even if single sign-on is removed from the server, so that no way to sign in at a provider is registered.
   const administrator = await createAccount(db, { role: 'administrator' });
   const member = await createAccount(db, { scope: administrator.scope });
   await linkDirectly(db, administrator);

@@ -109,7 +109,7 @@ const rowsOf = async ({ scope: { organizationId } }: People) =>
     await db.prisma.webhookDelivery.findMany({ where: { organizationId }, orderBy: { messageId: 'asc' } }),
   ]);
 
-// The attack: a form that was opened by somebody who may only read, or was an administrator until now.
+// The attack: sending a form that was opened by somebody who may only read, or was an administrator until now.
 test.each<Role>(['manager', 'member', 'viewer'])('a %s changes nothing and sends nothing', async (role) => {
   const people = await createPeople(db);
   const ids = await deliveredEndpoint(people);
@@ -141,7 +141,7 @@ test('each action leaves one event with its actor and its endpoint', async () =>
   });
 });
 
-// The attack: filling the disk lets actions go unrecorded.
+// The attack: filling the disk, so that actions go unrecorded.
 test.each(Object.keys(ACTIONS).filter((name) => name !== 'webhook.deleted'))(
   '%s fails when its event cannot be written',
   async (name) => {
@@ -225,7 +225,7 @@ test('a delivery whose attempt is under way is not resent, because it would be s
     });
   await begin(new Date(Date.now() + 30_000));
   expect(await outcomeOf(resendDelivery(db, people.administrator, ids))).toMatch(/^conflict: An attempt .* under way/);
-  // The process that began the attempt was killed.
+  // The process that began the attempt was killed, and the attempt's lease has expired.
   await begin(new Date(Date.now() - 1000));
   expect(await codeOf(resendDelivery(db, people.administrator, ids))).toBe('done');
 });

@@ -8,7 +8,7 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const { db } = await useSharedDatabase();
 
-/** An outbox that keeps its mails instead of sending them. */
+/** Returns an outbox that keeps its mails instead of sending them. */
 function keepMails(): { outbox: Outbox; mails: Mail[] } {
   const mails: Mail[] = [];
   const outbox = createOutbox(null, (error) => {

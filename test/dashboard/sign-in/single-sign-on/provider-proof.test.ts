@@ -16,8 +16,8 @@ import { ageProofs, createAccount, givePasskey, linkDirectly, PASSWORD } from '.
 import { createScope } from '../../../support/data/actors.ts';
 import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 
-// Signing in at the identity provider as a fresh proof. These tests do not move the clock, because the OpenID Connect library
-// has its own.
+// Signing in at the identity provider as a fresh proof. These tests do not move the clock, because the OpenID Connect library has
+// its own.
 
 const { dashboard, db, provider, newBrowser, ...companies } = await useCompanies();
 
