@@ -50,7 +50,10 @@ ${
 
 /** Returns what a reader needs first: a key, the first request, and the guides by task. */
 export function startMarkdown({ source: { contract, guides }, server }: Site): string {
-  const listed = [...guides, { slug: 'reference', title: 'Operations and webhooks', group: 'Reference' }];
+  const reference = [...contract.operations, ...contract.webhooks].map(({ operationId, summary }) => {
+    return { slug: `reference/${operationId}`, title: summary, group: 'Reference' };
+  });
+  const listed = [...guides, ...reference];
   const groups = [...Map.groupBy(listed, ({ group }) => group)];
   return `${introductionOf(contract)}
 
@@ -78,7 +81,7 @@ ${groups.map(([group, each]) => `### ${group}\n\n${each.map(({ slug, title }) =>
 export function startPage(site: Site): string {
   const { info } = site.source.contract;
   const [before = '', groups = ''] = startMarkdown(site)
-    .replace(/\]\(([a-z-]+)\.md\)/g, ']($1.html)')
+    .replace(/\]\(([\w/-]+)\.md\)/g, ']($1.html)')
     .split('## Choose your task');
   const [, ...cards] = groups.split('### ');
   const content = html`<div class="frame">

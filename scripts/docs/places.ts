@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Operation, Webhook } from '../../src/contract/document.ts';
-import { errorOf, GUIDES, type Guide, type Problem, type Source } from './guides.ts';
+import { errorOf, type Guide, type Problem, type Source } from './guides.ts';
 import { withTargets } from './markdown.ts';
 
 /** The target of a link in a guide. */
@@ -54,12 +54,12 @@ export function schemaPlace(name: string): string {
   return `/schemas/${name}`;
 }
 
-/** Returns the Markdown of the guide, with the URLs that `places` returns for its links. Throws if a link has no target. */
-export function withLinks({ file, slug, text }: Guide, source: Source, places: Places): string {
+/** The guide's Markdown, with its links as `places` writes them. */
+export function withLinks({ file, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
   const written = withTargets(text, ({ target, line, isImage }) => {
     if (/^(https?:\/\/|mailto:)/.test(target)) return target;
-    const found = isImage ? ({ kind: 'file', name: target } as const) : targetOf(target, slug, source);
+    const found = isImage ? ({ kind: 'file', name: target } as const) : targetOf(target, file, source);
     if (found !== undefined) return places(found);
     const message = `The link to "${target}" has no target. Link to a guide (errors.md#anchor), an operation (operation:getKey) or a web address (https://...).`;
     problems.push({ file, line, message });
@@ -69,18 +69,16 @@ export function withLinks({ file, slug, text }: Guide, source: Source, places: P
   return written;
 }
 
-/** Returns the target of a link in the guide `here`, or `undefined` if the target does not exist. */
-export function targetOf(target: string, here: string, { contract, guides }: Source): Target | undefined {
+/** Returns where a link in the file `from` leads; `undefined` if there is no such place. */
+export function targetOf(target: string, from: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];
     const operation = all.find(({ operationId }) => target === `operation:${operationId}`);
     return operation && { kind: 'operation', operation };
   }
   const [path = '', anchor = null] = target.split('#');
-  const file = posix.join(GUIDES, path);
-  const guide = guides.find((each) =>
-    path === '' ? each.slug === here : each.file === file || `${each.slug}.md` === path,
-  );
+  const file = path === '' ? from : posix.join(posix.dirname(from), path);
+  const guide = guides.find((each) => each.file === file || `${each.slug}.md` === path);
   if (guide === undefined) return undefined;
   if (anchor !== null && !guide.headings.some((each) => each.anchor === anchor)) return undefined;
   return { kind: 'guide', slug: guide.slug, anchor };

@@ -88,7 +88,7 @@ const IN_INDEX: Places = (target) => {
 function synonymsOf(source: Source): [string, string][] {
   return [...source.synonyms].map(([said, written]) => {
     if (!/\.md(#|$)|^operation:/.test(written)) return [said, written];
-    const target = targetOf(written, '', source);
+    const target = targetOf(written, `${GUIDES}/synonyms.yaml`, source);
     if (target !== undefined) return [said, IN_INDEX(target)];
     const message = `"${said}" leads to "${written}", which does not exist.`;
     throw errorOf([{ file: `${GUIDES}/synonyms.yaml`, line: 1, message }]);

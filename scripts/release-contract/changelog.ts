@@ -12,13 +12,7 @@ export const TITLES: Readonly<Record<Verdict, string>> = {
 const HEAD = `# Changelog of the contract
 
 All published versions of the contract, newest first. Breaking changes increase the major number, additive changes the
-minor number, and changes of wording the patch number. \`npm run release-contract\` writes this file and
-\`openapi/released/\`, which contains the newest version only. Git prints an earlier one, such as 1.2.0:
-
-\`\`\`sh
-file=openapi/released/1.2.0.yaml
-git show "$(git log -1 --diff-filter=A --format=%h -- $file):$file"
-\`\`\`
+minor number, and changes of wording the patch number. [Versioning](guides/versioning.md) says what clients must handle.
 `;
 
 /** The number of places that are listed for each change. Further places are only counted. */
