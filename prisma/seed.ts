@@ -132,7 +132,7 @@ export async function issueDemonstrationKey(
   for (let attempt = 1; ; attempt += 1) {
     await makeRoom(db, operator, user.id);
     const outcome = await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` });
-    // A conflict: another process that starts now has used the room that `makeRoom` made. The next attempt makes room again.
+    // A conflict: another process that is starting has issued a key in the meantime. The next attempt makes room again.
     if (outcome.kind !== 'conflict' || attempt === ATTEMPTS) return orThrow(outcome).key;
   }
 }

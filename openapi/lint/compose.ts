@@ -5,8 +5,8 @@ import { isObject, type Json } from '../../src/contract/document.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { type Context, report } from './rule.ts';
 
-// The contract's source files write some content once that the published contract has in several places. Redocly calls these
-// visitors before it lints or bundles the files. The visitors change the nodes in place.
+// In the contract's source files, some content is written only once that the published contract contains in several places.
+// Redocly calls these visitors before it lints or bundles the files. The visitors change the nodes in place.
 
 /**
  * Replaces the placeholders in an example.

@@ -24,7 +24,10 @@ export type LinkTargets = {
   anchorsOf(file: string): ReadonlySet<string>;
 };
 
-/** Not a YAML parser, so that a file that is not valid YAML is one problem, not another one for every link to its operations. */
+/**
+ * Matches an operationId. The files are not parsed as YAML, so that a file that is not valid YAML causes only one problem, and
+ * not one more for each link to its operations.
+ */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 
 export function readLinkTargets(root: string, document: Json | null): LinkTargets {

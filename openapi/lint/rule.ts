@@ -37,7 +37,7 @@ export type Place = {
   readonly pointer: string;
   readonly source: { readonly absoluteRef: string };
   child(names: string | readonly string[]): Place;
-  /** Returns the position of the name instead of the value. */
+  /** Returns the place of the member's name instead of its value. */
   key(): object;
 };
 

@@ -17,7 +17,7 @@ export function operationsIn(root: Json, context: Context): (Part & { readonly m
     );
 }
 
-/** Returns the members of an object that are objects. */
+/** Returns those members of an object that are themselves objects. */
 export function membersIn(part: Part, context: Context): Part[] {
   return Object.keys(part.node).flatMap((name) => membersOf(part, name, context));
 }

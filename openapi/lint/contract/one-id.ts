@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { memberAt, membersIn, operationsIn, type Part } from '../walk.ts';
 
-// The mock serves the examples of GET operations as its data, so two items must not have the same id.
+// The mock serves the examples of GET operations as its data, so two different items must not have the same id.
 
 export const oneId: Rule = {
   name: 'one-id',

@@ -62,8 +62,8 @@ export const portable: Rule = {
 const FORMATS = ['uuid', 'uri', 'uri-reference', 'date-time', 'date', 'email', 'int32', 'int64', 'float', 'double'];
 
 /**
- * Means "not blank". Languages differ in what `\S` matches, but a server may refuse more than a client does, provided that only
- * requests contain the string.
+ * The pattern for "not blank". Languages differ slightly in what `\S` matches. In a request this is harmless, because the server
+ * may refuse a value that the client accepts.
  */
 const NOT_BLANK = '\\S';
 

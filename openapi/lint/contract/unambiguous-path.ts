@@ -40,7 +40,10 @@ export const unambiguousPath: Rule = {
 
 type Path = { readonly path: string; readonly methods: readonly string[]; readonly place: Place };
 
-/** Returns whether a URL can match both paths, which have equally many parameters, so that servers may choose either path. */
+/**
+ * Returns whether a URL can match both paths and the paths have equally many parameters, because servers may then choose either
+ * path.
+ */
 function areAlike(a: string, b: string): boolean {
   const [own, other] = [a.split('/'), b.split('/')];
   const isParameter = (segment: string) => segment.startsWith('{');

@@ -142,13 +142,14 @@ function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   }
 }
 
-/** Removes the position from a message of JSON.parse, because it counts from the start of the code, not of the page. */
+/** Removes the position from a message of JSON.parse, because the position counts from the start of the code, not of the page. */
 function withoutPlace(message: string): string {
   return message.replaceAll('\n', ' ').replace(/ in JSON at position \d+(?: \(line \d+ column \d+\))?/, '');
 }
 
 /**
- * Returns the length of the longest start of the text that JSON could begin with. JSON.parse does not always say where it failed.
+ * Returns the number of characters before the first one that makes the text invalid JSON. JSON.parse does not always report this
+ * position.
  */
 function endOfReadable(text: string): number {
   for (let end = 1; end <= text.length; end += 1) {
@@ -157,7 +158,7 @@ function endOfReadable(text: string): number {
   return text.length;
 }
 
-/** Returns whether JSON.parse refuses a character of the text, rather than its end. */
+/** Returns whether JSON.parse fails at a character of the text, and not because the text ends too early. */
 function isRefusedBeforeItsEnd(text: string): boolean {
   try {
     JSON.parse(text);
