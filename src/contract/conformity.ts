@@ -74,7 +74,7 @@ export function createConformityCheck(document: Json): ConformityCheck {
     const [first] = matching.toSorted((a, b) => compareTemplates(a.template, b.template));
     const here = matching.filter(({ operation }) => operation.path === first?.operation.path);
     const own = here.filter(({ operation }) => operation.method === method);
-    // In the contract, each operation of a path has the 405 for a method that the path does not support.
+    // In the contract, the 405 for an unsupported method is listed at every operation of the path.
     const shownBy = own.length > 0 ? own : here;
     if (here.length === 0 && unknownPath[response.status] === undefined)
       return { operations: [], disagreements: ['the contract does not show this path.'] };

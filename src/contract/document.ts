@@ -81,7 +81,7 @@ export const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'opti
 const SCHEMAS = '#/components/schemas/';
 
 /**
- * Which references are resolved. With `keepNamedSchemas`, references to `components.schemas` are kept, and `schemaNameOf` returns
+ * How references are resolved. With `keepNamedSchemas`, references to `components.schemas` are kept, and `schemaNameOf` returns
  * the names of their schemas.
  */
 export type Following = { readonly keepNamedSchemas: boolean };
