@@ -4,10 +4,7 @@ import { codeOf, memberOf, StartUpError } from '../domain/errors.ts';
 /** The environment variable that contains the URL of the database, for messages. */
 export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
 
-/**
- * Connects to PostgreSQL. Throws a StartUpError that explains the problem if that fails. The messages do not contain the
- * password.
- */
+/** Connects to PostgreSQL, or throws a StartUpError that explains the problem. The messages do not contain the password. */
 export async function connectOrExplain(
   url: string,
   applicationName: string,

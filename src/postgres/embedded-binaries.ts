@@ -33,7 +33,10 @@ function binariesIn(native: string, version: string): Binaries {
   return { initdb: program('initdb'), pgCtl: program('pg_ctl'), majorVersion: version.split('.')[0] ?? version };
 }
 
-/** Runs the program to test whether `user` can run it. File modes, mounts, missing libraries or another libc may prevent that. */
+/**
+ * Runs the program to test whether `user` can run it. No other test is reliable, because file modes, mounts, missing libraries or
+ * another libc may prevent it.
+ */
 function tryProgram(native: string, user: SystemUser): Promise<ProgramResult> {
   return run(join(native, 'bin', 'postgres'), ['--version'], user);
 }

@@ -32,7 +32,9 @@ export async function findPort(clusterDir: string): Promise<number | null> {
   return port;
 }
 
-/** Starts the server. If several processes do so at the same time, only one succeeds, because of PostgreSQL's own lock file. */
+/**
+ * Starts the server. If several processes start it at the same time, only one succeeds, because of PostgreSQL's own lock file.
+ */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<ProgramResult> {
   const { pgCtl } = await getBinariesFor(cluster);
   await deleteStalePidFile(cluster.dir);

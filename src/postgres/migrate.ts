@@ -5,8 +5,8 @@ import { connectOrExplain, requireDirectConnection, type UrlVariable } from './c
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
 /**
- * The advisory lock that only one process can hold, so that processes migrate one after the other. Prisma's engine acquires a
- * lock with another number in the meantime.
+ * The advisory lock that only one process can hold, so that processes migrate one after the other. While this lock is held,
+ * Prisma's engine acquires a lock of its own, which has another number.
  */
 const MIGRATION_LOCK = 7_240_113;
 const LOCK_SECONDS = 600;
@@ -127,8 +127,8 @@ async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration
 }
 
 /**
- * Waits until an index is not being built, because a build continues for a while after its process was killed. Polls, because
- * otherwise the build and the statement that drops the index would wait for each other.
+ * Waits until PostgreSQL is no longer building the index, because a build continues for a while after the process that started it
+ * was killed. Polls, because otherwise the build and the statement that drops the index would wait for each other.
  */
 async function untilNotBuilding(client: pg.Client, index: string): Promise<void> {
   const building = 'SELECT FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($1)';

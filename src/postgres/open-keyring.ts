@@ -11,8 +11,8 @@ export type KeyringChoice = {
   readonly keyring: Keyring | undefined;
   readonly dataDir: string;
   /**
-   * Whether the current key may replace all other keys if nothing is encrypted with them. By default it may not, because if
-   * processes with different keys start on an empty database, only one of them may start.
+   * Whether the current key may replace all other keys of the database if nothing is encrypted with them. Default: `false`, so
+   * that only one of several processes with different keys can start on an empty database.
    */
   readonly replacesUnusedKeys?: boolean;
 };

@@ -102,7 +102,7 @@ function load(): Promise<void> {
   return loaded;
 }
 
-/** Loads the WebAssembly module itself, because the package's `import ... from './x.wasm'` prints a warning in Node. */
+/** Loads the WebAssembly module without the package's `import ... from './x.wasm'`, which prints a warning in Node. */
 async function instantiate(): Promise<void> {
   // The engine calls this function before it aborts. Without the function, the reason would be lost.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: abort } });

@@ -3,7 +3,7 @@
  * takes a few nanoseconds, so that every request can be recorded.
  */
 export class Distribution {
-  /** The upper bounds of the ranges in ascending order. A bound belongs to its range. */
+  /** The upper bounds of the ranges in ascending order. Each bound is included in its range. */
   readonly bounds: readonly number[];
   /** The number of values in each range. The last number is for values above all bounds. */
   readonly #counts: number[];
