@@ -73,12 +73,12 @@ export const ACTIONS = [
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
-/** The name of single sign-on in events. Events keep it even if single sign-on has been removed from the code. */
+/** How events name single sign-on. Stored events contain this text even if the code for single sign-on has been removed. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
 export type AuditEvent = {
   readonly action: AuditAction;
-  /** The user who did it; `null` for an operator, or if nobody is signed in. */
+  /** The user who performed the action; `null` for an operator, or if nobody is signed in. */
   readonly actorUserId: string | null;
   readonly targetUserId?: string | null;
   readonly keyId?: string | null;
@@ -134,7 +134,7 @@ export async function recordAudit(tx: Transaction, scope: OrganizationScope, eve
 
 export type AuditFilters = {
   readonly action?: string | undefined;
-  /** The users of whom one is the event's actor or target. */
+  /** Only events whose actor or target is one of these users. */
   readonly userIds?: readonly string[] | undefined;
   readonly keyIds?: readonly string[] | undefined;
   /** The start of the period, inclusive. */
@@ -249,7 +249,7 @@ function filterBy(
 
 type Matching = {
   readonly conditions: readonly string[];
-  /** SQL for arrays of ids; `null` if there is no such filter. */
+  /** SQL for arrays of ids; `null` if events are not filtered by these ids. */
   readonly users: string | null;
   readonly keys: string | null;
   /** The order in which rows are read from the start of the page. */

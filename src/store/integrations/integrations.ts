@@ -127,7 +127,7 @@ export type IntegrationQuery = {
   /** The owner of the listed integrations; `null` for the integrations of all owners. */
   readonly ownerUserId: string | null;
   readonly isSuspended: boolean;
-  /** The edge at which the page starts; `null` for the first page. */
+  /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<{ readonly name: string }> | null;
   readonly now: Date;
   /** The maximum number of rows. The caller asks for one row more than it shows. */

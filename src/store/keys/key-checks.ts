@@ -23,8 +23,8 @@ function occasionOf(end: string, days: string): string {
 }
 
 /**
- * SQL: when the key `k` of the organization `o` and the holder `h` ends unless it is used; null if the organization's policy does
- * not end the key.
+ * SQL for the time at which the key `k` of the organization `o` and the holder `h` ends unless it is used; null if the
+ * organization's policy does not end the key.
  */
 const UNUSED_END = `
   case when o.ends_unused_after_days is not null and o.suspended_at is null and h.deactivated_at is null
@@ -32,7 +32,7 @@ const UNUSED_END = `
                 o.ends_unused_since + ${UNUSED_GRACE_DAYS} * ${DAY}) end`;
 
 /**
- * How much later than that a key is ended, because processes keep uses in memory for up to a minute. A key is also not ended
+ * How much later than UNUSED_END a key is ended, because processes keep uses in memory for up to a minute. A key is also kept
  * until a day after its last notice, which may be late because no server was running.
  */
 const UNWRITTEN = "interval '1 hour'";
@@ -108,9 +108,9 @@ export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
 };
 
 /**
- * Checks at most `limit` keys of any organizations whose next check is due: writes each notice of their ends once, and sets the
- * time of the next check. If several notices were missed, only the most urgent one is written. Deletes notices of ends that the
- * policy no longer requires.
+ * Checks at most `limit` keys of any organizations whose next check is due: writes the notices about their end, each only once,
+ * and sets the time of the next check. If several notices were missed, only the most urgent one is written. Deletes notices about
+ * ends that the policy no longer requires.
  */
 export async function writeDueKeyNotices(
   db: Database,

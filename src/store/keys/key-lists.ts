@@ -25,7 +25,7 @@ export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 export type KeyQuery = {
   readonly userId: string;
   readonly now: Date;
-  /** The edge at which the page starts; `null` for the first page. */
+  /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<KeyPosition> | null;
   /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
@@ -81,7 +81,7 @@ export async function listKeysOf(
   return listKeys(db, scope, page, areActive ? ACTIVE : ENDED);
 }
 
-/** Lists the active keys that this user created for others, and has therefore seen, the newest first. */
+/** Lists the active keys that this user created for others, and so has seen in full, the newest first. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,
@@ -142,10 +142,10 @@ export async function listKeysMovedFrom(
 
 /** The numbers of active and of ended keys. */
 export type KeyCounts = { readonly active: number; readonly ended: number };
-/** The numbers of a user's or an integration's keys, and whether keys were moved from the user to integrations. */
+/** The numbers of a holder's keys. `hasMoved` is `true` if keys were moved from the user to integrations. */
 export type KeyCountsOfHolder = KeyCounts & { readonly hasMoved: boolean };
 
-/** Ended keys are counted up to this number plus one, so that pages can show "more than". */
+/** Ended keys are counted up to this number plus one, so that pages can show "more than 1,000". */
 export const MAX_COUNTED_KEYS = 1000;
 
 const COUNT = {
@@ -200,7 +200,7 @@ export type OrganizationKeyQuery = {
   readonly filters: KeyFilters;
   readonly isActive: boolean;
   readonly order: KeyOrder;
-  /** The edge at which the page starts; `null` for the first page. */
+  /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<OrganizationKeyPosition> | null;
   readonly now: Date;
   /** The maximum number of rows. The caller asks for one row more than it shows. */

@@ -12,8 +12,8 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { isActive } from './key-row.ts';
 
-// Notices about keys. A row is one message to one recipient. It is written in the transaction of its cause. All times come from
-// the database's clock, which all processes share.
+// Notices about keys. Each row is one message to one recipient, and is written in the transaction of its cause. All times come
+// from the database's clock, which all processes share.
 
 const COLUMNS =
   'organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at, by_user_id, detail, mail_due_at';
@@ -170,7 +170,7 @@ export async function dismissKeyNotice(
 export const RETRY_MINUTES: readonly number[] = [5, 15, 60, 240, 720];
 /** The maximum number of attempts to send one mail. */
 export const MAIL_ATTEMPTS = RETRY_MINUTES.length + 1;
-/** A mail that could not be sent for this long is not sent at all, because it would be confusing. */
+/** A mail that could not be sent for this many days is not sent at all, because it would be confusing. */
 const MAIL_DAYS = 3;
 
 const CLAIM_MAILS = {
@@ -234,7 +234,7 @@ export type ClaimedNotice = {
   readonly holderName: string;
   readonly holderKind: HolderKind;
   readonly organizationName: string;
-  /** `null` for the address of an integration, because the address may belong to a team. */
+  /** The name of the recipient; `null` for the address of an integration, because the address may belong to a team. */
   readonly recipientName: string | null;
   /** Whether the mail goes to an administrator, because the integration has neither an active owner nor an address. */
   readonly isForStandIn: boolean;

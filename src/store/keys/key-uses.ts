@@ -16,7 +16,7 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { insertNoticesOf } from './key-notices.ts';
 
-/** The uses of one key in one hour since the last write. The numbers of responses include those to all requests with the key. */
+/** The uses of one key in one hour that have not been stored yet, with the numbers of responses to all requests with the key. */
 export type KeyUse = ResultCounts & {
   readonly organizationId: string;
   readonly keyId: string;
@@ -135,7 +135,9 @@ export type UseJson = readonly [
 export const JSON_OF_USE =
   'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
 
-/** Returns the SQL condition that a row is shown. The arguments are SQL for the values of `firstShownOf`. */
+/**
+ * Returns the SQL condition that pages show a row of key_uses. The arguments are SQL for the values that `firstShownOf` returns.
+ */
 export function isShown(firstHour: string, firstDay: string): string {
   return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
 }
@@ -218,7 +220,10 @@ export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promis
   return deleted;
 }
 
-/** Pages only distinguish "one network" from "several", so five networks for each key are enough. */
+/**
+ * The maximum number of networks that are stored for a key. Five are enough, because it only matters whether a key was used from
+ * one network or from several.
+ */
 const MAX_NETWORKS = 5;
 const NETWORK_DAYS_KEPT = 2 * ONE_NETWORK_DAYS;
 

@@ -55,9 +55,9 @@ export type Lease = {
 };
 
 /**
- * Takes tokens from the buckets of the subjects in one SQL statement. A bucket is refilled by the database's clock, which all
- * processes share; a new bucket is full. Rows are locked in the order of their subjects, so that two processes cannot deadlock.
- * The table is unlogged, so all buckets are full after a crash of PostgreSQL.
+ * Takes tokens from several buckets in one SQL statement. A bucket is refilled by the database's clock, which all processes
+ * share; a new bucket is full. Rows are locked in the order of their subjects, so that two processes cannot deadlock. The table
+ * is unlogged, so all buckets are full after a crash of PostgreSQL.
  */
 export async function leaseTokens(
   db: Database,

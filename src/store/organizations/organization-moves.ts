@@ -15,7 +15,7 @@ export async function findMove(tx: Transaction, { organizationId }: Organization
   });
 }
 
-/** Returns the id of the organization's move; `null` if the organization is not moving. `query` may read a snapshot. */
+/** Returns the id of the organization's move; `null` if the organization is not moving. */
 export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
   const text = 'select id from organization_moves where organization_id = $1::uuid';
   return (await query<{ id: string }>(text, [organizationId]))[0]?.id ?? null;

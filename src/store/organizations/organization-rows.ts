@@ -3,7 +3,7 @@ import { CHUNK_ROWS } from '../sql/chunks.ts';
 import type { Query, TenantTable } from '../sql/tenant-tables.ts';
 
 // All rows of an organization, in any table. A row is one line of JSON as PostgreSQL writes and reads it, which preserves the
-// values of all types. Most triggers are disabled meanwhile (`silenceTriggers`).
+// values of all types. Most triggers are disabled while rows are copied (`silenceTriggers`).
 
 /**
  * The number of rows in each chunk, so that the memory used does not depend on the size of an organization. The largest rows have

@@ -17,7 +17,7 @@ export async function insertOrganization(
   return tx.organization.create({ data: { id: scope.organizationId, name, cursorKey } });
 }
 
-/** Suspends the organization, or resumes it if `at` is `null`. Returns `false` if the organization already is in this state. */
+/** Suspends the organization, or resumes it if `at` is `null`. Returns `false` if the organization is already in this state. */
 export async function setSuspended(tx: Transaction, scope: OrganizationScope, at: Date | null): Promise<boolean> {
   const { count } = await tx.organization.updateMany({
     where: { id: scope.organizationId, suspendedAt: at === null ? { not: null } : null },

@@ -87,7 +87,7 @@ export async function deleteExpiredSignInFailures(db: Database, deletion: Deleti
   const at = BigInt(deletion.now.getTime());
   return deleteInChunks(
     deletion,
-    // An array of keys uses the primary key. With "key in (select ...)", each chunk may read the whole table.
+    // A condition with an array of keys uses the primary key. With "key in (select ...)", each chunk may read the whole table.
     () => db.prisma.$executeRaw`
       delete from sign_in_failures where key = any(array(
         select key from sign_in_failures where expire < ${at}

@@ -4,8 +4,8 @@ import { normalEmail } from '../../domain/people/email.ts';
 // Corrects e-mails that an earlier version has stored, in all organizations.
 
 /**
- * Marks all users who have never had a way to sign in, because such an invitation must not reserve the e-mail: others may still
- * use it.
+ * Marks all users who have never had a way to sign in as not having accepted their invitation, so that the invitation does not
+ * reserve the e-mail for them.
  */
 export async function markInvited(client: pg.ClientBase): Promise<void> {
   await client.query(`
@@ -37,7 +37,8 @@ type UnusualEmail = { organization_id: string; id: string; email: string; has_ac
 
 /**
  * Normalizes the e-mails of people, those of the oldest accounts first. If another account already has the normal form, or the
- * e-mail has no normal form, it is left unchanged and returned, because only an operator knows which account is the right one.
+ * e-mail has no normal form, the e-mail is left unchanged and returned, because only an operator knows which account is the right
+ * one.
  */
 export async function normalizeEmails(client: pg.ClientBase): Promise<KeptEmail[]> {
   const { rows } = await client.query<UnusualEmail>(

@@ -48,7 +48,7 @@ export type UserFilters = {
 };
 
 export type UserQuery = UserFilters & {
-  /** The edge at which the page starts; `null` for the first page. */
+  /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<UserPosition> | null;
   /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
@@ -95,11 +95,11 @@ function matching({ organizationId }: OrganizationScope, { search, state }: User
   return { values, bind, conditions };
 }
 
-/** Users are counted up to this number plus one, so that pages can show "more than". */
+/** Users are counted up to this number plus one, so that pages can show "more than 10,000". */
 export const MAX_COUNTED_USERS = 10_000;
 
 /**
- * Counts the users who match, and those of them who come before a position, or 0 if it is `null`. Both numbers are at most
+ * Counts the users who match, and those of them who come before `position` (0 if `position` is `null`). Both numbers are at most
  * MAX_COUNTED_USERS + 1.
  */
 export async function countUsers(
@@ -205,7 +205,7 @@ const FIND_OUTSIDE = {
     order by name, id limit $3`,
 };
 
-/** The first of some people by name, and the number of all of them. */
+/** The first people of a list by name, and the total number of people in the list. */
 export type SomePeople = {
   readonly people: readonly { readonly name: string; readonly email: string }[];
   readonly total: number;

@@ -11,7 +11,7 @@ export type NewUser = {
   readonly name: string;
   readonly role: Role;
   readonly passwordHash: string | null;
-  /** Whether the user owns the e-mail from now on. Default: `true` if there is a password. */
+  /** Whether the e-mail belongs to the user from now on. Default: `true` if there is a password. */
   readonly hasAccepted?: boolean;
 };
 

@@ -21,7 +21,7 @@ export type EventQuery = {
 
 export type ListedEvent = {
   readonly id: string;
-  /** The event as JSON in the contract's form. */
+  /** The event as JSON in the form that the contract defines. */
   readonly json: string;
 };
 
@@ -58,7 +58,7 @@ export async function listEvents(
 }
 
 /**
- * Returns SQL whose result has one row for each event, or one row without an event. A constant limit keeps the plan of the
+ * Returns SQL whose result has one row for each event, or a single row without an event. A constant limit keeps the plan of the
  * prepared statement efficient, as explained at `MAX_ROWS`.
  */
 function listText(events: string): string {
@@ -96,7 +96,7 @@ const FIND = {
     from (select id, type, "timestamp", data from events where organization_id = $1 and id = $2) found`,
 };
 
-/** `json` is the event in the contract's form, and `version` the organization's version from the same snapshot. */
+/** `json` is the event in the form that the contract defines, and `version` the organization's version from the same snapshot. */
 type FoundEvent = { readonly type: string; readonly json: string; readonly version: string };
 
 /** Returns the event; `null` if it does not exist. */
@@ -128,8 +128,8 @@ const DATA = '","data":';
 const CREATED = ',"created_at":"';
 
 /**
- * Returns the event in the contract's form: its timestamp is converted to RFC 3339, like the timestamps in `data`, and `data`
- * gets the fields that the table did not have when the event was written. No member before `data` contains free text.
+ * Returns the event in the form that the contract defines: its timestamp is converted to RFC 3339, like the timestamps in `data`,
+ * and `data` gets the fields that the table did not have when the event was written. No member before `data` contains free text.
  */
 export function eventOf(json: string): string {
   const type = json.indexOf(TYPE) + TYPE.length;

@@ -15,7 +15,7 @@ type Claim = {
   readonly filledHash?: Buffer;
 };
 
-/** A claimed key is new. For a used key, `result` is what `recordResult` stored. */
+/** The outcome of a claim: the key is new ("claimed"), or it was used and `recordResult` stored `result` for it. */
 export type KeyClaim = { kind: 'claimed' } | { kind: 'used'; isSameRequest: boolean; result: string };
 
 /**

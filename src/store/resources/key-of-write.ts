@@ -47,7 +47,7 @@ type StateAsJson = {
   readonly [Name in keyof JudgedKey]: JudgedKey[Name] extends Date | null ? string | null : JudgedKey[Name];
 };
 
-/** The column "refused" of that query. */
+/** The column "refused" of the query that `keyOfWrite` returns. */
 export type RefusedColumn = { readonly refused: (StateAsJson & { readonly at: string }) | null };
 
 /** Returns the refusal of a key; `null` if the key may write. `row` is `undefined` if the query found no key. */

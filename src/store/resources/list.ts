@@ -28,7 +28,7 @@ export type RowsQuery<Row extends Stored> = PageQuery & { readonly equals?: Equa
 export type ListPage = { readonly rows: readonly ListedRow[]; readonly version: string | undefined };
 
 class ListedRow {
-  /** The row as JSON in the contract's form. */
+  /** The row as JSON in the form that the contract defines. */
   readonly json: string;
   readonly #sortField: SortField;
 
@@ -158,8 +158,9 @@ function startAfter(
 }
 
 /**
- * Returns the position of a row with this id and this value of the sort field, both in the contract's form. A position is the 16
- * bytes of the id followed by the value in PostgreSQL's binary format, which PostgreSQL reads in half the time of text.
+ * Returns the position of a row with this id and this value of the sort field, both in the form that the contract defines. A
+ * position is the 16 bytes of the id followed by the value in PostgreSQL's binary format, which PostgreSQL reads in half the time
+ * of text.
  */
 export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Buffer {
   const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);

@@ -37,7 +37,7 @@ export async function listKnownIds(
   return rows.map(({ id }) => id);
 }
 
-/** A row that a batch changes. `place` is the place of the change in the batch, which determines the order of the events. */
+/** A row that a batch changes. `place` is the position of the change in the batch, which determines the order of the events. */
 export type ChangedRow = { readonly id: string; readonly place: number };
 
 /** A row with its content after the batch. */
@@ -115,7 +115,7 @@ export function deleteRows<Row extends Stored>(
 const TIME_OF_BATCH = Prisma.sql`coalesce(
   to_timestamp(nullif(current_setting('charter.version_of_batch', true), '')::bigint / 1000000.0), time_of_write)`;
 
-/** Returns the place of each row's change, by which the triggers order the events. */
+/** Returns the position of each row's change in the batch, by which the triggers order the events. */
 function placesOf(rows: readonly ChangedRow[]): string {
   return JSON.stringify(Object.fromEntries(rows.map(({ id, place }) => [id, place])));
 }

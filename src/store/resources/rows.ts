@@ -65,8 +65,8 @@ type RowAsText = { readonly row_as_text: string };
 export type RowToChange<Row> = { readonly row: Row; readonly text: string };
 
 /**
- * Returns a row that is to be changed; the value is `null` if there is no such row. With `isLocked`, locks the organization and
- * the row until the transaction ends.
+ * Finds a row that is to be changed. The result's `value` is `null` if there is no such row. With `isLocked`, locks the
+ * organization and the row until the transaction ends.
  */
 export async function findRowToChange<Row extends Stored>(
   tx: Transaction,
@@ -92,8 +92,8 @@ export async function findRowToChange<Row extends Stored>(
 type Change<Row> = { readonly before: RowToChange<Row>; readonly writer: Writer };
 
 /**
- * Replaces the content of a row; the value is `null` if the row has changed since it was read. `updated_at` becomes the time of
- * the write, but at least a millisecond later than before. Throws a unique violation or a foreign key violation.
+ * Replaces the content of a row. The result's `value` is `null` if the row has changed since it was read. `updated_at` becomes
+ * the time of the write, but at least a millisecond later than before. Throws a unique violation or a foreign key violation.
  */
 export async function replaceRow<Row extends Stored>(
   tx: Transaction,
@@ -119,7 +119,7 @@ export async function replaceRow<Row extends Stored>(
   return resultOf(replaced, (times) => storedRow(table, { id: row.id, content, times }));
 }
 
-/** Deletes a row; the value is `null` if the row has changed since it was read. */
+/** Deletes a row. The result's `value` is `null` if the row has changed since it was read. */
 export async function deleteRow<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
@@ -154,10 +154,10 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
   return Object.fromEntries(fields) as ContentOf<Row>;
 }
 
-/** A result of the key's query that is left-joined with a row: if there is no row, all its columns are null. */
+/** A result row of the key's query left-joined with a table row. If there is no table row, all its columns are null. */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
-/** Returns the key's refusal, or the result of `use` for the row, which is `null` if there is no row. */
+/** Returns the refusal of the key, or accepts with the result of `use` for the row (`null` if there is no row). */
 function resultOf<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
   const refused = writeRefusalOf(row);
   if (refused !== null) return refused;

@@ -2,7 +2,7 @@ import type { Permission } from '../../domain/people/role.ts';
 import { parseInstant } from '../../domain/resources/instant.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
 
-/** The fields of every row that Charter sets, in the contract's form. */
+/** The fields of every row that Charter sets, in the form that the contract defines. */
 export type Stored = {
   /** A UUIDv7. */
   readonly id: string;
@@ -57,12 +57,12 @@ export type Table<Row extends Stored> = Description<Row> & {
   readonly setByOperations: GivenContent<Row>;
   /** SQL for all columns. The times come last. */
   readonly shown: string;
-  /** SQL for all columns. Timestamps in the content are in the contract's form. */
+  /** SQL for all columns. Timestamps in the content are in the form that the contract defines. */
   readonly shownInLists: string;
   /** SQL for all columns. JSON columns are returned as strings. */
   readonly shownAsText: string;
   readonly find: { readonly name: string; readonly text: string };
-  /** The pieces of the SQL insert between its values. */
+  /** The fixed parts of the SQL insert statement, between which the values are inserted. */
   readonly insert: readonly string[];
 };
 
@@ -137,7 +137,7 @@ export function replacedContentOf<Row extends Stored>(
   return { ...content, ...Object.fromEntries(kept) };
 }
 
-/** The values of omitted fields in a new row. */
+/** The values in a new row of the fields that the request to create the row omitted. */
 export type InitialValues = Pick<Table<Stored>, 'defaults' | 'setByOperations'>;
 
 /**
@@ -180,7 +180,7 @@ export function storedRow<Row extends Stored>(
   return row as unknown as Row;
 }
 
-/** Returns the table's fields in the table's order, with the values in the contract's form. */
+/** Returns the table's fields in the table's order, with the values in the form that the contract defines. */
 export function storedContent<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): Record<string, unknown> {
   return Object.fromEntries(
     fieldsOf(table, content).map(({ field, value }) => [field, isObject(value) ? inJsonbOrder(value) : value]),

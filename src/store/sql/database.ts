@@ -54,8 +54,8 @@ export const KEPT_CONNECTIONS = 2;
 /** The number of seconds after which other idle connections are closed. */
 export const CONNECTION_IDLE_SECONDS = 5 * 60;
 /**
- * How often idle connections send a keepalive. Firewalls forget a connection that is silent for some minutes, and a request on it
- * would wait for its timeout.
+ * The number of seconds after which a silent connection sends TCP keepalives. Firewalls forget a connection that is silent for
+ * some minutes, and a request on it would wait for its timeout.
  */
 const KEEP_ALIVE_SECONDS = 60;
 
@@ -130,7 +130,7 @@ export async function isReachable({ pool }: Database): Promise<boolean> {
 }
 
 /**
- * Marks an SQL statement sent through Prisma, of which the mark is a part, as prepared: each connection prepares it only once,
+ * A comment that marks an SQL statement sent through Prisma as prepared: each connection prepares the statement only once,
  * because parsing and planning it takes longer than executing it. A marked statement must find rows only by their keys, so that
  * one plan is suitable for all values.
  */

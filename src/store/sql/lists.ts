@@ -14,7 +14,7 @@ export function likeInSearchForm(expression: string, pattern: string): string {
   return `${searchForm(expression)} like ${searchForm(pattern)}`;
 }
 
-/** Returns SQL for the form in which searches compare strings. A migration defines the function. */
+/** Returns SQL for the form in which searches compare strings. A migration defines the SQL function `search_form`. */
 export function searchForm(expression: string): string {
   return `search_form(${expression})`;
 }

@@ -12,7 +12,7 @@ export async function listUsersByEmail(db: Database, email: string) {
   return accepted.length > 0 ? accepted : listPeople(db, { email: address });
 }
 
-/** Lists the user with this id, or nobody. */
+/** Returns a list with the user who has this id; empty if there is none. */
 export async function listUsersById(db: Database, id: string) {
   return listPeople(db, { id });
 }
@@ -90,8 +90,8 @@ export async function listKeysByPrefix(db: Database, keyPrefix: string) {
 }
 
 /**
- * SQL queries, by table, that find values that an archive's rows share with an organization of this installation, although only
- * one organization may have them.
+ * SQL queries, by table, that find values in an archive's rows that only one organization of an installation may have, and that
+ * an organization here already has.
  */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [

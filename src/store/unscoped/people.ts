@@ -83,7 +83,7 @@ const FIND_INVITED = {
     order by created_at desc limit ${MAX_INVITATIONS}`,
 };
 
-/** Lists the last five invitations for this e-mail in all organizations that nobody has accepted. */
+/** Lists the last five unaccepted invitations for this e-mail, in all organizations. */
 export async function listInvited(db: Database, email: string): Promise<Invited[]> {
   const { rows } = await db.pool.query<Invited>({ ...FIND_INVITED, values: [email] });
   return rows;

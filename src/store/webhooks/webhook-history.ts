@@ -29,7 +29,7 @@ export type WebhookDelivery = {
 };
 
 export type ListedWebhookDelivery = WebhookDelivery & {
-  /** The last finished attempt. The members about it are `null` if there is none. */
+  /** The number of the last finished attempt. This member and those about that attempt are `null` if no attempt has finished. */
   readonly lastNumber: number | null;
   readonly lastAt: Date | null;
   /** `null` if there was no response or no attempt. */
@@ -42,7 +42,7 @@ const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "e
 
 type DeliveryQuery = {
   readonly endpointId: string;
-  /** The edge at which the page starts; `null` for the first page. */
+  /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<{ readonly id: string }> | null;
   /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;
