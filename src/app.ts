@@ -49,7 +49,7 @@ export type App = {
   /** Sends the mails of the whole server. */
   readonly outbox: Outbox;
   readonly keyUses: KeyUseWriter;
-  /** Does in advance work that a later request to this origin would otherwise wait for. */
+  /** Does work in advance for which later requests to this origin would otherwise wait. */
   prepare(origin: string): Promise<void>;
   /** Makes /readyz return 503 from this moment on. */
   announceShutdown(): void;

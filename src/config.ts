@@ -78,7 +78,7 @@ const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
  * Reads and validates the environment variables. An empty variable counts as unset. Throws a StartUpError if a value is invalid.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // Files that set variables often end with a line break, which becomes part of the last value.
+  // Files with variables or secrets often end with a line break, which becomes part of a value.
   const variable: Variable = (name) =>
     (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
   const nodeEnv = readOneOf('NODE_ENV', variable('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
@@ -243,8 +243,8 @@ function readMetrics({ host, port }: Record<'host' | 'port', string | undefined>
 type TraceVariable = 'endpoint' | 'serviceName' | 'sampler' | 'ratio';
 
 /**
- * Reads where traces are exported. By default they are not exported, so that nothing leaves the machine. Other programs read
- * these variables of OpenTelemetry, too.
+ * Reads where traces are exported. By default they are not exported, so that nothing leaves the machine. The variables are
+ * OpenTelemetry's, so other programs on the machine may read them, too.
  */
 function readTraces({
   endpoint,
@@ -273,9 +273,7 @@ function readTraces({
 export type ContactConfig = {
   /** A web page or a mailto URL where people get support; `undefined` if the installation has none. */
   readonly supportUrl: string | undefined;
-  /**
-   * The mail server and the sender; `null` if no mail is sent. The link of a mail is then shown to the user who caused the mail.
-   */
+  /** The mail server and the sender; `null` if no mail is sent. A user who creates a link then sees the link instead. */
   readonly mail: { readonly smtpUrl: string; readonly mailFrom: string } | null;
 };
 

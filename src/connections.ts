@@ -71,7 +71,8 @@ export function serveConnections(
   // Without a listener for CONNECT requests, Node closes the connection without a response.
   server.on('connect', (_req, socket) => connections.get(socket)?.refuseConnect());
   const stalledMs = stalledSeconds * 1000;
-  // The timer of `server.timeout`, which restarts for each request, would take 1% of the time of a cached response.
+  // `server.timeout` is not used, because its timer would restart for each request, which takes 1% of the time of a cached
+  // response.
   const checks = setInterval(() => {
     for (const connection of connections.values()) connection.watchIfUnread(stalledMs);
   }, stalledMs / CHECKS_PER_STALL).unref();
@@ -103,7 +104,8 @@ export const LINGER_MS = 2000;
  */
 const HALF_CLOSED_MS = 10_000;
 /**
- * The maximum number of requests that a connection reads and discards after the last request that it serves. Each takes memory.
+ * The maximum number of requests that a connection reads and discards after the last request that it serves, because each takes
+ * memory.
  */
 const MAX_IGNORED_REQUESTS = 100;
 /**
@@ -132,7 +134,9 @@ export class Connection {
   readonly #refusing: Refusing;
   /** The responses, in the order of their requests. When a request arrives, the responses that have been sent are removed. */
   readonly #responses: ServerResponse[] = [];
-  /** The last of these responses, whose requests are not being processed yet. While there are any, the connection is not read. */
+  /**
+   * The last of these responses, for requests whose processing has not begun. While there are any, the connection is not read.
+   */
   readonly #waiting: ServerResponse[] = [];
   /** Whether a response has been chosen as the connection's last one. Later requests get no response. */
   #isLastChosen = false;
@@ -200,8 +204,8 @@ export class Connection {
   }
 
   /**
-   * Answers input that is not valid HTTP, then closes the connection. The response is an error of the contract; the method sends
-   * it itself, because such input reaches no middleware and Node's default response is not in the contract. Responses to earlier
+   * Answers input that is not valid HTTP, then closes the connection. The response is an error of the contract. It is created
+   * here, because such input reaches no middleware, and Node's default response is not in the contract. Responses to earlier
    * requests are sent first, because the client would otherwise match the error to an earlier request.
    */
   refuse(error: ParseError | HttpError): void {

@@ -6,7 +6,7 @@ import { CONTENT_TYPE, formatSnapshots, type Snapshot } from './observability/me
 export type MetricsServer = { close(): Promise<void> };
 
 export type MetricsServerOptions = {
-  /** Reads the metrics of all worker processes. */
+  /** Reads the metrics of each process of the server. */
   readonly read: () => Promise<readonly Snapshot[]>;
   readonly logger: Logger;
 };

@@ -23,8 +23,8 @@ export type StopOptions = {
    */
   readonly drainSeconds?: number;
   /**
-   * How long idle connections are kept open after that, so that a client that is just sending a request gets its response.
-   * Default: 0.
+   * How long idle connections are kept open after the server has stopped accepting connections, so that a client that is just
+   * sending a request gets its response. Default: 0.
    */
   readonly idleSeconds?: number;
 };
@@ -51,7 +51,7 @@ export type ServeOptions = {
   publicUrl?: string | undefined;
   /** The time limits for receiving a request. Default: 10 seconds for the headers, and 30 for the whole request. */
   limits?: TimeLimits | undefined;
-  /** How long a client may not read a response before its connection is closed. Default: 60. */
+  /** How long a client may leave a response unread before the connection is closed. Default: 60. */
   stalledSeconds?: number | undefined;
   onUnreadable?: (seen: UnreadableRequest) => void;
 };
@@ -78,8 +78,8 @@ export async function listen(
         await delay(drainSeconds * 1000);
       }
       await stopListening(server);
-      // Clients whose response has `Connection: close` connect again. So the listener must be closed first if there is no drain
-      // time.
+      // Clients that get a response with `Connection: close` connect again, so without a drain time the listener must be closed
+      // first.
       connections.drain();
       await finish(server, connections, idleSeconds);
     },
