@@ -19,7 +19,6 @@ import { readFeed } from '../support/traffic/feed.ts';
 
 const server = await useServer();
 
-/** Sends the change as a single request. */
 function single(client: Client, change: Change): Promise<Reply> {
   const { action, id = '', external_id: externalId = '', if_match: ifMatch, if_none_match: ifNoneMatch, body } = change;
   const headers = { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch };

@@ -20,7 +20,6 @@ beforeEach(() => {
   clock.aheadMs = 0;
 });
 
-/** Creates an organization whose key expires in `inMs` milliseconds. */
 async function organizationWithExpiry(inMs: number): Promise<TestOrganization & { keyId: string }> {
   const organization = await createTestOrganization(server);
   const { id: keyId } = (await organization.client.get('/api/key')).body;
@@ -32,7 +31,6 @@ async function setExpiry({ id: organizationId }: TestOrganization, expiresAt: Da
   await server.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { expiresAt } });
 }
 
-/** Moves the expiry of the key in the operator's transaction. */
 async function moveExpiry(operator: PoolClient, { keyId }: { keyId: string }, inMs: number): Promise<void> {
   await operator.query('update api_keys set expires_at = $2 where id = $1', [keyId, new Date(Date.now() + inMs)]);
 }
@@ -68,7 +66,7 @@ test('a key that was refused as expired stays expired after the clock was set ba
   clock.aheadMs = 0;
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
   expect((await organization.client.get(LIST)).body.message).toMatch(/^This API key expired at 20/);
-  // Its key was never refused as expired.
+  // The other key was never refused as expired, so it works again.
   expect(await statusesOf(other)).toEqual({ read: 200, write: 201 });
 });
 

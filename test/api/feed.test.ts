@@ -27,7 +27,6 @@ async function create({ client }: TestOrganization, body: object = { name: 'Nord
   return program;
 }
 
-/** Returns the key that signs the organization's cursors. */
 async function cursorKeyIn({ id }: TestOrganization): Promise<string> {
   const { cursorKey } = await server.db.prisma.organization.findUniqueOrThrow({ where: { id } });
   return server.db.keyring.decrypt(Buffer.from(cursorKey), placeOfCursorKey(id)).toString('hex');

@@ -23,7 +23,6 @@ test('503 while the database is stopped; the server recovers by itself when the 
     status: 503,
     body: { status: 'the database does not answer' },
   });
-  // The log names each failed request by the id that its client got.
   const failed = logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a request failed');
   expect(failed.map(({ requestId }) => requestId)).toEqual(
     expect.arrayContaining(down.map(({ headers }) => headers['x-request-id'])),

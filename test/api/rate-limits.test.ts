@@ -53,8 +53,8 @@ test('each change of a batch counts: a batch that is larger than the bucket is m
     return reply;
   };
   expect(await sendBatch()).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
-  // 100 changes take 96 tokens more than the bucket of 4 holds, which come back in 4.8 seconds. These seconds count from the
-  // start of the batch, which takes a while on a busy machine.
+  // 100 changes take 96 tokens more than the bucket of 4 holds. These come back in 4.8 seconds, counted from the start of the
+  // batch, which takes a while on a busy machine.
   const secondsLeft = () => 4.8 - (performance.now() - beganAt) / 1000;
   await until('the limit to refuse', async () => {
     const { status, headers, body } = secondsLeft() > 0 ? await ours.client.get('/api/key') : await sendBatch();

@@ -8,7 +8,6 @@ const mock = await useMock({ isStateful: true });
 const LIST = '/api/parent_programs';
 const FULL = { name: 'Full', description: 'Text', external_id: 'e-1', metadata: { colour: 'green', region: 'nordic' } };
 
-/** Creates a parent program, and returns its client, its path and its body. */
 async function created(content: object = FULL) {
   const { client } = await createTestOrganization(server);
   const { body, headers } = await client.post(LIST, content);

@@ -24,7 +24,6 @@ async function see(name: string, path?: string): Promise<void> {
   wrong.push(...(await look(page, name)));
 }
 
-/** Presses the button and checks the page that opens. */
 async function send(name: string, button: string): Promise<void> {
   await page.getByRole('button', { name: button }).click();
   await see(name);

@@ -38,7 +38,6 @@ async function see(name: string, path: string): Promise<void> {
   wrong.push(...(await look(page, name)));
 }
 
-/** Adds notices of every kind about the administrator's keys. */
 async function addNotices(): Promise<void> {
   const { db } = site.server;
   for (const name of ['Nightly export', 'Warehouse']) {

@@ -27,7 +27,6 @@ async function connectAuthenticator(page: Page) {
   return { devTools, authenticatorId };
 }
 
-/** Adds a passkey by following the steps of the guide. */
 async function addPasskey(page: Page, name: string): Promise<void> {
   const [profile = '', link = '', button = ''] = stepsOf('signing-in.md', 'Passkeys');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: profile }).click();

@@ -85,7 +85,6 @@ async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<Pag
   return context.newPage();
 }
 
-/** Types the e-mail address and signs in at the provider. */
 async function signIn(page: Page, email: string, sub: string): Promise<void> {
   await page.goto('/sign-in');
   await page.getByLabel('E-mail').fill(email);
@@ -222,7 +221,6 @@ test('the pages about a provider that does not say when somebody signed in have 
   const provider = await startIdentityProvider();
   providers.push(provider);
   await connect(db, administrator, { provider, rules: { newPeople: 'member' } });
-  /** Clicks the button that leads to the provider, and comes back from there. */
   const comeBack = async (page: Page, name: string, email: string) => {
     await page.getByRole('button', { name }).click();
     await page.waitForURL(`${provider.issuer}/**`);
@@ -278,7 +276,6 @@ test('the keyboard alone suffices, also without scripts', async () => {
   for (const javaScriptEnabled of [true, false]) {
     const page = await visit({ javaScriptEnabled });
     await page.goto('/sign-in');
-    // The field for the e-mail address has the focus.
     await page.keyboard.type(team.viewer.email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Account').waitFor();

@@ -48,7 +48,6 @@ const csvOf = (count: number, name = 'Program') =>
 
 const refusedOf = (path: string) => path.replace(/\.csv$/, '.refused.csv');
 
-/** Returns the content of the parent programs by external id. */
 async function programsOf({ client }: TestOrganization) {
   const programs = new Map<string, object>();
   let cursor = '';

@@ -15,7 +15,6 @@ afterAll(() => scratch.remove());
 const text = await readFile(join(scratch.folder, 'node_modules/charter-client/README.md'), 'utf8');
 const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 const [setUp = ''] = /^.*?\n\}\);\n/s.exec(first) ?? [];
-/** Returns whether the example uses an entry point that needs no client. */
 const needsNoClient = (code: string) => code.includes("from 'charter-client/webhooks'");
 const isOnItsOwn = (code: string) => needsNoClient(code) || code.includes('createClient(');
 const examples = [first, ...others.map((other) => (isOnItsOwn(other) ? other : setUp + other))];

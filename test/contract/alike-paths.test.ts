@@ -17,7 +17,6 @@ afterAll(() => mock.close());
 const client = new Client(mock.url, mock.key, () => {});
 const check = createConformityCheck({ ...document });
 
-// The server and the mock use the same router.
 test('a URL belongs to the path whose literal segment stands first, for the router and for the check of responses', async () => {
   const shared = `${LIST}/by_external_id/archive`;
   const created = await client.put(shared, { name: 'x' });

@@ -45,7 +45,6 @@ const TABLES: Record<string, { table: string; columns?: Record<string, string>; 
 
 type Column = { type: string; maxLength: number | null; isNullable: boolean };
 
-/** Returns the schema of the rows that are created with POST on the path. */
 function schemaCreatedAt(path: string): string {
   const { $ref } = document.paths[path]?.['post']?.responses[201]?.content['application/json'].schema ?? {};
   return nameOf($ref);
@@ -294,7 +293,6 @@ test.each(Object.entries(EVENT_TABLES))(
   },
 );
 
-/** A field must be unique in the contract if, and only if, the database enforces it. */
 test.each(resources)(
   'the fields of $path that are unique in the contract are unique in the database',
   async (resource) => {

@@ -1,4 +1,3 @@
-// Deliveries match the contract, and receivers can verify their signatures.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Webhook as ReferenceLibrary } from 'standardwebhooks';
@@ -28,7 +27,6 @@ formats.default(ajv);
 
 type Created = Awaited<ReturnType<typeof create>>;
 
-/** Delivers one event of each type, and returns the requests that the receiver got. */
 async function deliverEach({ administrator, endpoint }: Created): Promise<readonly Received[]> {
   const { organizationId, endpointId } = endpoint;
   receiver.play(respondsWith(204));

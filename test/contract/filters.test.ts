@@ -1,4 +1,3 @@
-// A filter applies in every order of a list, on every page, and together with every other filter.
 import type { Client } from '../support/clients/client.ts';
 import { type Operation, operations, type Parameter } from '../support/contract/contract.ts';
 import { createRow, type Resource, referredResourceOf, resources } from '../support/contract/resources.ts';
@@ -41,7 +40,7 @@ async function valuesOf(client: Client, { name, schema, examples = {} }: Paramet
   return [example, [...String(example)].toReversed().join('')];
 }
 
-/** Returns the ids on all pages of one row each. */
+/** Returns the ids of the whole list, read in pages of one row. */
 async function idsOf(client: Client, path: string, query: Readonly<Record<string, string>>): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;

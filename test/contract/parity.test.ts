@@ -71,7 +71,6 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
   return { status, headers: Object.fromEntries(compared.sort()), body };
 }
 
-/** Returns the JSON without whitespace between its tokens. */
 function compact(text: string): string {
   return text === '' ? '' : JSON.stringify(JSON.parse(text));
 }
@@ -97,8 +96,8 @@ function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
 const INDEPENDENT_OF_DATA = [400, 401, 405, 406, 413, 414, 415, 422];
 
 /**
- * Returns whether a mock that stores nothing must give the same response. PUT by external id replaces a row there, and never
- * creates one.
+ * Returns whether a mock that stores nothing must give the same response. On such a mock, PUT by external id always replaces a
+ * row.
  */
 function isIndependent(operation: Operation, { status, body }: Reply): boolean {
   if (status >= 300) return INDEPENDENT_OF_DATA.includes(status);

@@ -144,12 +144,10 @@ function runOnServer(): Promise<WorkflowRun> {
   return onServer;
 }
 
-/** Runs the command as an integrator does. */
 function command(key: string, server: string, ...flags: readonly string[]) {
   return runFile('scripts/workflows/main.ts', ['--server', server, ...flags], { CHARTER_API_KEY: key });
 }
 
-/** Runs all workflows on the mock with the command. */
 async function runOnMock(): Promise<WorkflowRun> {
   const { code, stdout, stderr } = await command(mock.key, mock.url, '--verbose');
   return { isFine: code === 0 && stderr === '', printed: stdout + stderr };

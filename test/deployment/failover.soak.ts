@@ -85,7 +85,7 @@ test('the primary is killed under load: no acknowledged write is lost, nothing s
       for (const [i, failure] of FAILURES.entries()) {
         const { waitMs, restore } = await failOver(cluster, history, failure);
         waits.push(waitMs);
-        // After the last failure, no standby is needed.
+        // No failure follows the last one, so its PostgreSQL is not restored.
         if (i < FAILURES.length - 1) await restore();
       }
       await untilWrites(history, WRITES);

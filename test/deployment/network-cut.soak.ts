@@ -26,7 +26,6 @@ type Network = {
   close(): Promise<void>;
 };
 
-/** Creates a network between a server and its database. */
 async function networkTo(databaseUrl: string): Promise<Network> {
   const target = new URL(databaseUrl);
   const network = new Forwarding({ host: target.hostname, port: Number(target.port) });

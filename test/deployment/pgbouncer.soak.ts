@@ -63,7 +63,7 @@ test('two servers serve with fewer connections than clients, and a restart of Pg
     const name = new URL(directUrl).username;
     const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
     await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
-    // PgBouncer opens new sessions, as its command RECONNECT does.
+    // A restart of PgBouncer opens new sessions, as its command RECONNECT does.
     await pgbouncer.kill();
     await pgbouncer.start();
 
@@ -184,7 +184,7 @@ async function useEverything(directUrl: string, { first, second, receiver }: Eve
   expect((await untilAdmitted(() => new Client(second.url, old).get('/api/key'))).status).toBe(401);
 }
 
-/** Runs two commands. `rotate-encryption-key` holds a session lock over several transactions. */
+/** Runs admin commands. `rotate-encryption-key` holds a session lock over several transactions. */
 async function admin(urls: Record<string, string>): Promise<void> {
   for (const command of ['list-organizations', 'rotate-encryption-key'])
     expect(await runFile('scripts/admin/main.ts', [command], urls)).toMatchObject({ code: 0, stderr: '' });

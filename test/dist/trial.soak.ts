@@ -32,7 +32,6 @@ async function stop(running: Running): Promise<void> {
   expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** Runs an admin command and returns its JSON output. */
 async function admin(artifact: string, env: Record<string, string>, ...parameters: string[]) {
   const { code, stdout, stderr } = await machine.run(artifact, ['admin', '--json', ...parameters], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -84,7 +84,6 @@ const ERROR_STATUSES = Array.from({ length: 200 }, (_, i) => 400 + i);
 const RETRIED = ERROR_STATUSES.filter(isTemporary);
 const ALWAYS_RETRIED = ERROR_STATUSES.filter(isNotExecuted);
 
-/** Returns the error statuses in a text. */
 const statusesIn = (text = '') => (text.match(/\b[45]\d\d\b/g) ?? []).map(Number);
 
 test('the guide on retries says to retry exactly the statuses that charter-client retries', () => {

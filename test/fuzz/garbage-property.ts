@@ -12,10 +12,13 @@ import { type World, withinSeconds } from './world.ts';
 
 const MOST_SECONDS = 60;
 const KEY = '{CHARTER_KEY}';
-/** Matches a request for `/`, a page that is not in the document. Damage can make a path this one, for example `/?api/key`. */
+/**
+ * Matches a request for `/`, a page that is not in the document. Damage can turn another path into `/`, for example into
+ * `/?api/key`.
+ */
 const FOR_START_PAGE = /^\S+ \/(?:\?\S*)? HTTP\//m;
 
-/** A damage that replaces `gone` bytes at an offset with other bytes. */
+/** A change that replaces `gone` bytes at an offset with the text `come`. */
 type Damage = { readonly at: number; readonly gone: number; readonly come: string };
 
 const damage: fc.Arbitrary<Damage> = fc.record({

@@ -163,7 +163,6 @@ function wrongName({ propertyNames }: Json): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...listed), brokenText(schema)).filter((name) => !isAllowed(schema, name));
 }
 
-/** Generates texts for a parameter that its schema refuses. */
 export function wrongText(schema: Json): fc.Arbitrary<string> {
   const listed = wrongTexts(schema).map(({ value }) => String(value));
   const broken = schema['type'] === 'string' && schema['enum'] === undefined ? [brokenText(schema)] : [];

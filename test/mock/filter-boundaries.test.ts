@@ -115,7 +115,8 @@ test.each(filters)(
     if (sides.size < 2)
       throw new Error(oneSided({ path, filter, values: [...found.keys()], isFound: sides.has(true) }));
     if (filter.schema.format !== 'date-time') return;
-    // A correct filter, "at or after this time", matches up to exactly one of the times. Mock and server could both be wrong.
+    // The filter means "at or after this time", so exactly one value is the last that matches. Otherwise, mock and server could
+    // be wrong in the same way.
     const compared = [...found.keys()].filter(
       (at) => isInstant(at) && found.get(at) && found.get(later(at, 1)) === false,
     );

@@ -315,7 +315,6 @@ describe('npx charter-mock', () => {
   });
 });
 
-/** Returns the tarball that `npm run mock -- --pack` makes. */
 async function packMock(): Promise<Buffer> {
   await using folder = await openFolder();
   await buildMockPackage(join(folder.path, 'mock'));

@@ -14,7 +14,6 @@ const ALERTS = 'src/observability/monitoring/alerts.yaml';
 const promtool = findPromtool();
 const judged = promtool === null ? test.skip : test;
 
-/** Runs promtool, and returns its exit code and its whole output. */
 async function run(parameters: readonly string[], input = ''): Promise<{ code: number | null; printed: string }> {
   const child = spawn(promtool ?? '', parameters, { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
   let printed = '';

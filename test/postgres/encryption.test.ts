@@ -66,7 +66,6 @@ async function withKeylessDatabase(work: (url: string) => Promise<void>): Promis
   });
 }
 
-/** Returns the message and the remedy for the operator. */
 async function refusalOf(connecting: Promise<Connected>): Promise<string> {
   const error = await using(connecting, nothing).catch((thrown: unknown) => thrown);
   if (!(error instanceof StartUpError)) throw new Error('There was no StartUpError.', { cause: error });

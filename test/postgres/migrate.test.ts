@@ -113,7 +113,7 @@ test('the migration that begins the feed and a creation with an Idempotency-Key 
     const name = '20261123042000_events';
     await migrate(url, OURS.slice(0, NAMES.indexOf(name)));
     const id = crypto.randomUUID();
-    // As a replica, which needs no encryption key.
+    // Inserts as a replica, without the triggers that require an encryption key.
     await query(
       url,
       `set session_replication_role = replica;
@@ -210,7 +210,6 @@ test("a wrong password is refused with the user's name, and a missing database w
   expect(await refusalOf(await serverUrl('charter_missing'))).toMatch(/has no database "charter_missing".*\nCreate it/);
 });
 
-/** Creates a user without privileges, and removes it after the work. */
 async function withRole(url: string, work: (role: { name: string; url: string }) => Promise<void>): Promise<void> {
   const name = `role_${crypto.randomUUID().replaceAll('-', '')}`;
   await query(url, `create role ${name} login password 'limited-5d1c'`);

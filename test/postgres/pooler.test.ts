@@ -8,7 +8,6 @@ import { KEYRING, useScratchDatabase, withClient, withScratchDatabase } from '..
 const { url: directUrl } = await useScratchDatabase();
 await setSessionSettings(directUrl);
 
-/** Starts a pooler in front of the database, which stops after the test. */
 async function poolerOf(url: string, options: { keepsStatements?: boolean } = {}): Promise<TestPooler> {
   const pooler = await startPooler(url, options);
   cleanUp.push(pooler.close);

@@ -68,7 +68,7 @@ const REQUESTS: Readonly<Record<string, (running: Running) => unknown>> = {
   'the end of npm': ({ child }) => child.disconnect(),
 };
 
-// All cases run at the same time, because each one that fails waits for a command that does not end.
+// All cases run at the same time, because a case whose command does not end takes the whole time limit.
 test('npm test and npm run soak end at a signal, or after npm, with 130 and with all that they have started', async () => {
   const cases = COMMANDS.flatMap((command) =>
     Object.entries(REQUESTS).map(([what, request]) => ({ command, what, request })),

@@ -3,8 +3,8 @@ import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, type Tenant, useDatabase } from '../support/postgres/store.ts';
 
-// A client that synchronizes a copy lists what has changed since a time. The cost of a page must not depend on how
-// many rows there are, or on how many of them have changed.
+// A client that synchronizes a copy lists what has changed since a time. The cost of a page must not depend on how many rows
+// there are, or on how many of them have changed.
 
 const ROWS = 8000;
 const PAGE: ListQuery = { sortField: 'created_at', descending: false, limit: 26, after: null };
@@ -40,7 +40,6 @@ function fill({ scope }: Tenant, createdAt: string, updatedAt: string) {
   );
 }
 
-/** Returns the ids of the whole list, read page by page. */
 async function walk({ scope }: Tenant, query: Partial<ListQuery>): Promise<string[]> {
   const ids: string[] = [];
   let after: Buffer | null = null;

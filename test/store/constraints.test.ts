@@ -1,8 +1,8 @@
 import { createKeyRow, createTenant, useSharedDatabase } from '../support/postgres/store.ts';
 
 // What must hold for every writer, such as a later version, a script or psql. These tests use plain SQL, which bypasses our own
-// checks.
-// every-constraint.test.ts tests that each constraint refuses something. These tests show what a row may contain, and may repeat.
+// checks. every-constraint.test.ts tests that each constraint refuses something. These tests show what a row may contain, and may
+// repeat.
 
 const database = await useSharedDatabase();
 const ours = await createTenant(database.db);
@@ -31,7 +31,6 @@ const ROWS = {
   parent_programs: { name: 'Test' },
 };
 
-/** Inserts a valid row of our organization with these changes. */
 async function insert(table: keyof typeof ROWS, change: Record<string, unknown> = {}): Promise<string> {
   const values = Object.entries(ROWS[table]).map(([name, value]) => [
     name,

@@ -1,6 +1,5 @@
 // Every change of a parent program, including those by plain SQL, is an event in the same transaction. The ids of events are in
-// the
-// order of the commits.
+// the order of the commits.
 import type pg from 'pg';
 import { v7 as newId } from 'uuid';
 import { FEED_START, positionAt } from '../../src/domain/resources/event-position.ts';
@@ -229,8 +228,7 @@ const insert = (client: pg.Client, { scope }: Tenant, name: string) =>
 const namesOf = (events: readonly FeedEvent[]) => events.map(({ data }) => data.name);
 
 // The race: if positions came from a sequence or a clock, the second transaction could get the higher position and commit first.
-// A
-// reader that continued after that position would miss the event of the first transaction.
+// A reader that continued after that position would miss the event of the first transaction.
 test('a transaction that wrote first and commits last does not appear before a position that was given out', async () => {
   const ours = await createTenant(db);
   await withTwo(async (first, second) => {

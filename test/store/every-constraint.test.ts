@@ -17,7 +17,7 @@ const ENCRYPTED = KEYRING.encrypt(Buffer.alloc(32), { column: '', ids: [] });
 const bytes = () => crypto.getRandomValues(Buffer.alloc(32));
 const owned = () => ({ organization_id: organizationId, id: crypto.randomUUID() });
 
-/** Organizations and users for rows of tables that can have only one row for each. */
+/** Spare organizations and users, for tables that can have only one row for each of them. */
 const [spareOrganizations, spareUsers]: [unknown[], unknown[]] = [[], []];
 const SPARE = 50;
 /** The last day that was used, in days since 1970. */
@@ -334,7 +334,6 @@ function columnsOf(constraints: readonly Constraint[], table: string): readonly 
   return constraints.filter((each) => each.table === table).flatMap(({ columns }) => columns);
 }
 
-/** Returns an existing row of the organization. */
 async function rowIn(table: string, owner: string): Promise<Record<string, unknown>> {
   const { rows } = await db.pool.query(`select * from ${table} where organization_id = $1 limit 1`, [owner]);
   if (rows[0] === undefined) throw new Error(`Insert a row of ${table} for both organizations in this file.`);

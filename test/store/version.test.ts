@@ -140,8 +140,7 @@ test('a rolled-back change keeps the version, and 50 concurrent changes each cou
   expect(await versionOf(ours)).toBeGreaterThan(before);
 });
 
-// The race: a write is lost in a failover to a standby after its list page was cached, and the next write reuses its
-// version.
+// The race: a write is lost in a failover to a standby after its list page was cached, and the next write reuses its version.
 test('a lost version is never reused', async () => {
   const ours = await createTenant(database.db);
   const lost = await versionOfLostWrite(ours);

@@ -232,7 +232,6 @@ const QUERIES = [
   `action=key.created&person=${people.member.userId}&from=2026-03-02&to=2026-03-02`,
 ];
 
-/** Returns the events on all pages of the log, in order. */
 async function eventsOfPages(query: string): Promise<string[]> {
   const found: string[] = [];
   for (let path: string | undefined = `/organization/audit-log?${query}`; path !== undefined; ) {

@@ -160,7 +160,7 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
   expect((await laden.get('/profile')).status).toBe(200);
 });
 
-/** Returns the curl command shown beside a new key, which contains the server's own URL. */
+/** Returns the server's own URL, as the curl command beside a new key shows it. */
 async function curlLineOf(options: { trustedProxies?: readonly string[]; publicUrl?: string }): Promise<string> {
   await using proxied = await startDashboard({ databaseUrl: dashboard.databaseUrl, ...options });
   const headers = { 'X-Forwarded-Proto': 'https', Host: 'charter.example.org' };

@@ -96,7 +96,7 @@ test('the longest list that fits in a body is parsed in time in proportion to it
 });
 
 test('a permission that is sent many times counts once', async () => {
-  // The attack: a list that is longer than some limit.
+  // The attack: sending one permission so often that the list is too long for the database.
   const permissions = Array.from({ length: 100 }, () => 'parent_programs:read');
   const response = await browser.submit('/profile/api-keys/new', { name: 'Many', permissions }, '/profile/api-keys');
   expect(response.status).toBe(200);
@@ -135,7 +135,6 @@ test.each([
   }
 });
 
-/** Returns a position as the links of a list encode it. */
 const position = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 test('no malformed query causes a server error', async () => {

@@ -179,7 +179,6 @@ async function count(
   await addRequests(db, { organizationId, keyId, at: new Date(dashboard.now().getTime() - agoMs), ...counts });
 }
 
-/** Returns the two charts of the page. */
 function figuresOf({ text }: Page): { days: string; hours: string } {
   const [days = '', hours = ''] = text.match(/<figure>.*?<\/figure>/gs) ?? [];
   return { days, hours };

@@ -12,7 +12,6 @@ const { db } = dashboard;
 const DISMISS = '/profile/notices/dismiss';
 const USED = { createdAgo: 200, usedAgo: 1 };
 
-/** Returns the texts of the notices on a page. */
 async function noticesOn(browser: Browser, path: string): Promise<string[]> {
   const { status, text } = await browser.get(path);
   expect([path, status]).toEqual([path, 200]);

@@ -21,7 +21,6 @@ const stored = async (id: string) => {
   return { allowedAddresses, requestsPerSecond };
 };
 
-/** Returns what the form's fields contain. */
 async function fieldsOf(browser: Browser, path: string, text?: string) {
   const page = text ?? (await browser.get(path)).text;
   const [, addresses = ''] = /<textarea id="addresses"[^>]*>([^<]*)</.exec(page) ?? [];

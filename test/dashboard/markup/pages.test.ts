@@ -221,7 +221,6 @@ const LIST = new Intl.ListFormat('en-GB');
 const namesOf = (roles: readonly Role[]) => LIST.format(roles.map((role) => `${role}s`));
 const others = (role: Role, may: (actor: Role, target: Role) => boolean) => ROLES.filter((target) => may(role, target));
 
-/** Returns what the rules allow a role, in the words of the dashboard. */
 function meaningOf(role: Role): string {
   if (mayGovern(role)) return 'All keys, all people and the organization.';
   if (!mayCreateOwnKeys(role, { membersMayCreateKeys: true })) return 'Reads only. Cannot create keys.';

@@ -21,7 +21,6 @@ const common = { cell: 'eu1', commonUrl: COMMON_URL, scannerKeys, trustedProxies
 const eu1 = await useDashboard({ ...common, cells });
 const headers = { Host: COMMON_HOST };
 
-/** Creates a key in each cell. */
 async function keys() {
   const [ours, theirs] = [(await createPeople(eu1.db)).member, (await createPeople(us1.db)).member];
   return { ours: await giveKey(eu1.db, ours), theirs: await giveKey(us1.db, theirs) };

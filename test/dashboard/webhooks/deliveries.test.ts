@@ -15,7 +15,6 @@ const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
 
 type State = 'pending' | 'succeeded' | 'failed';
 
-/** Creates an endpoint in a new organization with a delivery that has these attempts. */
 async function createDelivery(role: 'administrator' | 'manager', attempts: readonly Attempt[], state?: State) {
   const { browser, ...people } = await createSignedIn(dashboard, role);
   return { people, browser, ...(await addDelivery(people, attempts, state)) };

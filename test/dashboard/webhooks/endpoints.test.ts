@@ -16,7 +16,6 @@ const secretsIn = ({ text, headers }: Page) =>
 const follow = (browser: Awaited<ReturnType<typeof browserOf>>, page: Page) =>
   browser.get(page.headers['location'] ?? '');
 
-/** Creates an endpoint in a new organization, and a browser of its administrator or manager. */
 async function createEndpoint(role: 'administrator' | 'manager' = 'administrator') {
   const { browser, ...people } = await createSignedIn(dashboard, role);
   const { id, url: receiverUrl } = await addEndpoint(db, people.administrator);

@@ -11,7 +11,6 @@ import { useSharedDatabase } from '../../support/postgres/store.ts';
 
 const database = await useSharedDatabase();
 
-/** Returns every row of every table as text. */
 async function wholeDatabase(): Promise<string> {
   const { pool } = database.db;
   const tables = await pool.query<{ name: string }>(

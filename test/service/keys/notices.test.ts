@@ -253,7 +253,7 @@ test('an action that is refused sends no mail', async () => {
 
 const SETTINGS = { endsUnusedAfterDays: 60, tellsNewNetworks: false };
 
-/** Creates a key in an organization that ends keys after 60 days without use, and did so long before. */
+/** Creates a key in an organization that has long ended keys after 60 days without use. */
 async function unusedKey(dates: Parameters<typeof moveDates>[2]) {
   const found = await usedKey({ expiresIn: null, ...dates });
   orThrow(await changeNoticeSettings(db, found.administrator, SETTINGS));

@@ -77,7 +77,7 @@ test('a key keeps its expiry only while the organization allows it', async () =>
   expect(await db.prisma.apiKey.count({ where: { id, rotatedAt: null } })).toBe(1);
   expect(await codeOf(rotate(people, id, 30))).toBe('done');
 
-  // Here, the successor would expire at the last moment that the policy allows.
+  // At `dayLater`, the key has exactly 30 days left, which the policy allows.
   const { id: longest, expiresAt } = await giveKey(db, people.member, { lifeDays: 31 });
   const dayLater = new Date((expiresAt?.getTime() ?? 0) - 30 * DAY_MS);
   const tooEarly = () => new Date(dayLater.getTime() - 1);

@@ -84,7 +84,6 @@ test('notices about keys of a moving organization are left to the database to wh
   );
 });
 
-/** Returns the error as a result. */
 const caught = (error: unknown) => error;
 
 // The race: the write has begun, and its snapshot shows an organization that is not moving.

@@ -13,7 +13,6 @@ const ORIGIN = 'https://charter.example.org';
 const companies = await useCompanies({ publicUrl: ORIGIN });
 const { dashboard, db, provider, company, newBrowser, isIn } = companies;
 
-/** Follows the page's link to the password, as a person does, and signs in with the password. */
 async function usePassword(browser: Browser, page: Page, email: string): Promise<Page> {
   const [, href = ''] = /<a href="([^"]*)">Sign in with a password instead<\/a>/.exec(page.text) ?? [];
   expect(href).not.toBe('');

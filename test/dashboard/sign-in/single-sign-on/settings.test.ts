@@ -63,7 +63,6 @@ async function administrator() {
   return { actor, browser: await browserOf(dashboard, actor) };
 }
 
-/** Sends the form for the connection, filled in for the provider. */
 const connectTo = ({ issuer, clientId, clientSecret }: ProviderClient, browser: Browser, change: Fields = {}) => {
   const fields = { issuer, client_id: clientId, client_secret: clientSecret, ...change };
   return browser.submit(SETTINGS, fields, `${SETTINGS}/connection`);
