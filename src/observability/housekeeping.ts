@@ -49,8 +49,8 @@ async function deleteExpiredProviderSignIns(db: Database, deletion: Deletion): P
 }
 
 /**
- * Deletes expired rows a few seconds after the start, so that short-lived processes do it too, and then every 15 minutes, unless
- * the last run is still in progress. Returns a function that stops the runs and waits for the current chunk.
+ * Deletes expired rows a few seconds after the start, so that short-lived processes delete rows, too, and then every 15 minutes,
+ * unless the last run is still in progress. Returns a function that stops the runs and waits for the current chunk.
  */
 export function startHousekeeping(
   db: Database,

@@ -42,7 +42,7 @@ export type TracesOptions = {
   readonly endpoint: string;
   readonly serviceName: string;
   readonly sampler: SamplerName;
-  /** The share of traces, from 0 to 1, that a sampler by trace id records. */
+  /** The share of traces, from 0 to 1, that the samplers whose names contain "traceidratio" record. */
   readonly ratio: number;
   readonly logger: Logger;
   /** The time between two exports. Default: 5,000. */

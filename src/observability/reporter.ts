@@ -44,7 +44,6 @@ export function createReporter({ logger, tracing }: Observers) {
       if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;
       logFailure(error, requestId);
     },
-    /** Counts a refusal under load, and logs it. */
     onOverload(overloaded: Overloaded, exchange: Exchange): void {
       refusals.log(overloaded);
       overloads.count(overloaded);
