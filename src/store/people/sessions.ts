@@ -139,7 +139,6 @@ export type SessionQuery = {
   readonly userId: string;
   readonly tokenHash: Buffer;
   readonly now: Date;
-  /** The maximum number of rows. */
   readonly limit: number;
 };
 

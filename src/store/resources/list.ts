@@ -77,7 +77,7 @@ export async function listRows<Row extends Stored>(
 ): Promise<ListPage> {
   const statement = pageStatement(scope, table, page, (bind) => {
     const conditions = equalsSql(table, equals, bind);
-    // A page with other filters is planned each time, because the best index depends on the values of the filters.
+    // A filtered page is planned each time, because the best index depends on the values of the filters.
     return { isPrepared: conditions.length === 0, conditions };
   });
   return readPage(db, statement, page);

@@ -41,7 +41,7 @@ async function filteredPage(db: Database, scope: OrganizationScope, query: ListQ
   const page = { sortField, descending, limit, after: startOf(query) };
   return pageStatement(scope, PARENT_PROGRAMS, page, (bind) => {
     const conditions = filtersOf(query, bind);
-    // A page with other filters is planned each time, because the best index depends on the values of the filters.
+    // A filtered page is planned each time, because the best index depends on the values of the filters.
     const isPrepared = conditions.length === 0 && (updatedSince === undefined || sortField === 'updated_at');
     const isBounded = updatedSince !== undefined && (sortField !== 'updated_at' || descending);
     if (isBounded) {
@@ -131,8 +131,8 @@ const periodOf = (instant: string) => `date_bin(${PERIOD}, ${instant}, timestamp
 const MOST_SORTED = 2000;
 
 /**
- * The instant as a subquery, whose value PostgreSQL does not know when it plans. If PostgreSQL knew the instant, it would expect
- * few rows, consider a new plan cheaper than the prepared one, and plan each execution again.
+ * The instant in a subquery, so that PostgreSQL does not know the instant when it plans. Otherwise, PostgreSQL would expect few
+ * rows, consider a new plan cheaper than the prepared one, and plan each execution again.
  */
 const SINCE = '(select $3::timestamptz)';
 

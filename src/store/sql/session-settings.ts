@@ -13,8 +13,8 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   // Without this setting, a statement that waits for a lock would still be executed after its connection was lost. Windows, on
   // which the embedded PostgreSQL may run, does not support the setting.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '500ms' }),
-  // This value suits SSDs. With the default, index scans look so expensive that PostgreSQL never uses the generic plan of a list
-  // page.
+  // This value suits SSDs. With the default, PostgreSQL considers index scans so expensive that it plans each execution of a list
+  // page's query again.
   random_page_cost: '1.1',
 };
 
