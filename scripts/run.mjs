@@ -233,7 +233,7 @@ function isSettingUp(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-  // Another program may have got the process id since. Without ps, it counts as the same one.
+  // Another program may have got this process id in the meantime. Without ps, the process counts as the lock's owner.
   const { status, stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   return status !== 0 || stdout.includes('run.mjs');
 }

@@ -145,7 +145,7 @@ async function fetchTag({ server, requests }: Load): Promise<string> {
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
 
-// Lists that the response cache cannot serve: at any time, each connection requests another page.
+// Lists that the response cache cannot serve, because each connection requests other pages.
 
 const DEEP_PAGE = 20_000;
 /** The number of pages, more than the requests of one pass, so that no page is requested twice. */

@@ -144,7 +144,7 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
     compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
-/** The sections whose names clients do not see. Where an example is used, it has another name, which identifies it. */
+/** Sections whose components may be renamed. An example is identified by its name in the operation that uses it. */
 const NAMELESS = ['examples'];
 
 function compareComponents(comparison: Comparison, pair: Pair<Json>): void {

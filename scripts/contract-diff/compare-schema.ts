@@ -182,7 +182,7 @@ function isExtensible(schema: Json): boolean {
   return schema['x-extensible'] === true;
 }
 
-/** Whether the items of the array are values to which more may be added. The array then gets longer with each added value. */
+/** Whether the items have an extensible enumeration. If so, each new value may make the array longer. */
 function hasExtensibleItems({ before }: Comparison, { before: { keywords } }: Shapes): boolean {
   return isExtensible(before(keywords['items']).node);
 }
@@ -202,7 +202,7 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
         : rule;
     }
     case 'at least': {
-      // The minimum of a length or a count is 0.
+      // Without the keyword, the minimum of a length or a count is 0.
       const least = name.includes('imum') ? -Infinity : 0;
       return boundRule(asNumber(before, least), asNumber(after, least));
     }
@@ -295,7 +295,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // Before, the field was an additional field, so this compares its schema with that of additional fields.
+    // In the old document, this was an additional field, so its schema is compared with that of additional fields.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)

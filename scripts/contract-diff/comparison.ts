@@ -65,7 +65,7 @@ export function compareFields({ report }: Comparison, pair: Pair<Json>, rules: F
 }
 
 function ruleOf(field: string, rules: FieldRules): RuleName | 'elsewhere' {
-  // The object has no other keys than those of its type.
+  // The type assertion is right, because the object has no other keys than those of its type.
   const entries = Object.entries(rules) as [RuleName | 'elsewhere', string][];
   const [rule] = entries.find(([, names]) => names.split(' ').includes(field)) ?? [];
   return rule ?? (field.startsWith('x-') ? 'words changed' : 'unknown changed');
@@ -102,7 +102,7 @@ type Details = {
   readonly name?: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** Whether the removed thing was deprecated in the old document. */
+  /** Whether what is removed was deprecated in the old document. */
   readonly wasDeprecated?: boolean;
 };
 export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;

@@ -171,8 +171,8 @@ function meetKeyword(name: string, one: Json, other: Json): unknown {
 }
 
 /**
- * Combines the schemas for fields. Each `additionalProperties` applies to the fields that its own side does not name, even if the
- * other side names them.
+ * Combines the schemas for fields. Each `additionalProperties` applies to the fields that its own shape does not name, even if
+ * the other shape names them.
  */
 function meetFields(one: Json, other: Json): Json {
   const named = namesOf(objectOf(one['properties']), objectOf(other['properties']));

@@ -84,7 +84,7 @@ function isJudged({ file, what }: { file: string; what: string }, judged: readon
   return judged.some((each) => file.startsWith(each.in) && each.what.test(what));
 }
 
-/** Returns a path from the root. If node_modules is a symbolic link, the trace has paths in its target. */
+/** Returns a path from the root. If node_modules is a symbolic link, the traced paths are in its target. */
 function pathOf(file: string): string {
   for (const [folder, name] of [
     [MODULES, 'node_modules'],

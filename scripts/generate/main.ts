@@ -31,7 +31,7 @@ await rm(folder, { recursive: true, force: true });
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
   // Functions that mark files as fresh at the end, because this run generates the files or (with "--check") finds them unchanged.
   const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
-  // "npm test" runs the whole linter as a check of its own.
+  // Does not lint for "npm test", which runs the whole linter as a separate check.
   const linted = check || uncommitted ? Promise.resolve() : lint();
   await Promise.all([
     ...(check ? [] : [generatePrismaClient()]),

@@ -84,7 +84,7 @@ function unlistedGuides(): Problem[] {
   ];
 }
 
-/** Returns the guides that no other guide links to, so that readers do not find them. The first guide needs no link. */
+/** Returns a problem for each guide without a link from another guide. The first guide needs no link. */
 function unlinkedGuides(): Problem[] {
   const [first, ...files] = guidesIn(read(LIST)).map(({ file }) => file);
   const existing = globSync('*.md', { cwd: join(root, GUIDES) });

@@ -103,7 +103,7 @@ function inWords(operations: readonly string[]): string {
   return operations.join(', ').replace(/, (\w+)$/, ' and $1');
 }
 
-/** Adds values to an enumeration that is a list on one line. */
+/** Returns the change that adds values to an enumeration, whose list is on one line. */
 function inList(file: string, values: readonly string[]): Edit {
   const added = values.map((value) => `, ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`).join('');
   return { file, place: /^ *enum: \[.*\]$/m, change: (found) => found.replace(/\]$/, `${added}]`) };
@@ -118,8 +118,8 @@ const READABLE = {
 };
 
 /**
- * Allows a key that may read the resource to call the operation. Adds to the operation's description, unless another resource did
- * so before, that the events depend on the key.
+ * Returns the changes that allow a key that may read the resource to call the operation, and that add to the operation's
+ * description (unless another resource did so before) that the events depend on the key.
  */
 function readable(file: keyof typeof READABLE, plural: string): Edit[] {
   return [

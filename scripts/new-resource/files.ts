@@ -165,7 +165,7 @@ async function readLastReleased(): Promise<string> {
   );
 }
 
-// Copies of the files of parent programs that differ in names and examples only.
+// Copies files of parent programs. The copies differ only in names and examples.
 
 /** The ids and `external_id`s of the two parent programs in the examples of the contract. */
 const SHOWN_IDS = {

@@ -1,4 +1,4 @@
-// The paths of the contract. They are copies of those of parent programs, with other parameters, fields and examples.
+// Copies the path items of parent programs, with other parameters, fields and examples.
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
 import { pascal } from './names.ts';
 import { filterName, OWN_ID, type Resource, sortName } from './resource.ts';
@@ -22,8 +22,8 @@ const SHARED = [
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
 /**
- * Returns the path of the list. `copy` is that of parent programs with the names of this resource; `location` is a copy of the
- * Location header.
+ * Returns the path item of the list. `copy` is that of parent programs with the names of this resource; `location` is a copy of
+ * the Location header.
  */
 export function listPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -54,7 +54,7 @@ export function listPath(resource: Resource, copy: string, location: string): st
   return printDocument(document);
 }
 
-/** Returns the path of a row. `copy` is that of a parent program with the names of this resource. */
+/** Returns the path item of a row. `copy` is that of a parent program with the names of this resource. */
 export function rowPath(resource: Resource, copy: string): string {
   const { names, fields, operations } = resource;
   const { type } = names;
@@ -86,8 +86,8 @@ export function rowPath(resource: Resource, copy: string): string {
 }
 
 /**
- * Returns the path of the upsert. `copy` is that of parent programs with the names of this resource; `location` is a copy of the
- * Location header.
+ * Returns the path item of the upsert. `copy` is that of parent programs with the names of this resource; `location` is a copy of
+ * the Location header.
  */
 export function upsertPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -117,7 +117,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
   return printDocument(document);
 }
 
-/** Returns the path of the batch. `copy` is that of parent programs with the names of this resource. */
+/** Returns the path item of the batch. `copy` is that of parent programs with the names of this resource. */
 export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
   const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${unique.join(' or ')}`));

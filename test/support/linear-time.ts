@@ -3,7 +3,7 @@ const TIMES_THE_SIZE = 4;
 const MOST_TIMES_THE_TIME = 9;
 /** The maximum number of tries. Only a busy machine needs more than one. */
 const MOST_TRIES = 30;
-/** The minimum time that means something. The rest of the process takes about as long. */
+/** The minimum time that is compared. A shorter time would mean nothing, because the rest of the process takes about as long. */
 const LEAST_MS = 2;
 
 /**

@@ -52,7 +52,7 @@ export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | '
   readonly viewport?: ViewportSize;
 };
 
-/** Opens a browser context with its own cookies. Adds to `problems` what must never happen in the context. */
+/** Opens a browser context with its own cookies. Adds to `problems` what must never happen, such as a script error. */
 export async function openContext(
   browser: Browser,
   {
@@ -89,7 +89,7 @@ const STEP_MS = 300_000;
 
 /**
  * Gives each step enough time for a busy machine, and makes each click and key press on an element wait until the page has
- * loaded. Playwright's own functions return when the next document begins; as Chromium parses a document in parts, one look in a
+ * loaded. Playwright's own functions return when the next document begins. Chromium parses a document in parts, so one check in a
  * hundred then missed the last parts.
  */
 export function makePatient(context: BrowserContext): void {

@@ -25,7 +25,7 @@ export function requireConformity(asked: CheckedRequest, response: CheckedRespon
   requireUnlimitedConformity(asked, response);
 }
 
-/** Does the same for a server without rate limits. */
+/** Throws unless the contract allows this response of a server without rate limits. Otherwise records the response's status. */
 export function requireUnlimitedConformity(asked: CheckedRequest, response: CheckedResponse): void {
   for (const operation of checkShown(asked, response)) note(operation, response.status);
 }
@@ -66,7 +66,7 @@ function checkShown(asked: CheckedRequest, response: CheckedResponse): readonly 
 
 const noted = new Set<string>();
 
-/** Records the status once in a file that all worker processes append to. The end of the run reads the file. */
+/** Records the status once. All worker processes append to one file, which is read at the end of the run. */
 function note(operation: Operation, status: number): void {
   const line = `${operation.operationId} ${status}\n`;
   if (noted.has(line)) return;

@@ -8,7 +8,7 @@ import { maxBodyBytesOf, requestFor, type ValidRequest, withQuery } from './ever
 import { type References, referredResourceOf, withReferences } from './resources.ts';
 import { wrongJson, wrongTexts } from './wrong-values.ts';
 
-/** The changes to a valid request. Both sides get the same changed request. */
+/** The changes to a valid request. The server and the mock get the same changed request. */
 export type Case = { readonly what: string } & Partial<Omit<ValidRequest, 'headers'>> & Sending;
 
 export function badRequests(operation: Operation, request: ValidRequest, key: string): Case[] {
@@ -133,7 +133,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
 }
 
 const WRONG_IDS = ['not-a-uuid', '%00', '%ff', '..%2f', '%', '__proto__', 'x'.repeat(36)];
-/** Values that cannot be a client's own id. All other texts can. */
+/** Values that cannot be a client's own id. Any other text can be one. */
 const WRONG_OWN_IDS = ['%00', '%ff', '%', 'x'.repeat(256)];
 
 function isEncodable(value: unknown): value is string {

@@ -9,15 +9,15 @@ const FIXED = ['content-type', 'cache-control', 'www-authenticate', 'allow', 're
 
 type Sides = { readonly server: Reply; readonly mock: Reply };
 
-/** Returns the parts of a response that must be the same on both sides, whatever data they have. */
+/** Returns the parts of a response that must be the same for the server and the mock, whatever data they have. */
 export function likeness(operation: Operation, { status, headers, body }: Reply): unknown {
   const schema = operation.responses[status]?.content?.['application/json']?.schema ?? {};
   return { status, headers: namesOf(headers), body: shapeOf(body, schema) };
 }
 
 /**
- * Returns the parts of a response that must be the same on both sides if they have the same data: those of `likeness`, the values
- * of fixed headers, and the text of a refusal.
+ * Returns the parts of a response that must be the same for the server and the mock if they have the same data: those of
+ * `likeness`, the values of fixed headers, and the text of a refusal.
  */
 export function exactLikeness(operation: Operation, reply: Reply): unknown {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
@@ -45,8 +45,8 @@ function namesOf(headers: Reply['headers']): string[] {
 }
 
 /**
- * Returns the keys and types of a value. The keys of a map are data, so they are left out; a value that may be `null` has its
- * types from the schema.
+ * Returns the keys and types of a value. Leaves out the keys of a map, which are data. For a value that may be `null`, returns
+ * the types in the schema.
  */
 function shapeOf(value: unknown, schema: Json): unknown {
   const types = [schema['type']].flat();

@@ -138,7 +138,7 @@ export async function browserOf(
   return browser;
 }
 
-/** Creates an organization with its people, and a browser in which the one with this role is signed in. */
+/** Creates an organization with its people, and a browser in which the person with this role is signed in. */
 export async function createSignedIn(
   dashboard: TestDashboard,
   role: Exclude<keyof People, 'scope'>,

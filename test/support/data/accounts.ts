@@ -31,8 +31,8 @@ export function newAuditSource(ip?: string): AuditSource {
 let passwordHash: Promise<string> | undefined;
 
 /**
- * Returns a hash of PASSWORD with the lowest cost parameters. A verification takes its parameters from the hash, and tests sign
- * in hundreds of times.
+ * Returns a hash of PASSWORD with the lowest cost parameters, so that the hundreds of sign-ins in tests are fast: a verification
+ * takes its parameters from the hash.
  */
 export function cheapPasswordHash(): Promise<string> {
   passwordHash ??= argon2.hash(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 });

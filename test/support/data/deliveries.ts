@@ -87,7 +87,7 @@ export async function writeEvents({ pool }: Database, organizationId: string, co
   return rows.map(({ id }) => id).toReversed();
 }
 
-/** Starts the delivery of webhooks, as in a server. */
+/** Starts to deliver webhooks, as a server does. */
 export function startTestDeliveries(db: Database, options: Partial<DeliveryOptions> = {}): Deliveries {
   return startDeliveries(db, {
     logger: SILENT,

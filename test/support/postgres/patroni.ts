@@ -143,7 +143,7 @@ async function killPrimary(failure: Failure, { members, processes }: Cluster): P
   };
 }
 
-/** The programs of a cluster, with a folder that they may write to. */
+/** Runs the programs of a cluster, in a folder that they may write to. */
 class Processes {
   readonly #folder: string;
   readonly #user: SystemUser;

@@ -12,7 +12,7 @@ export type TestPooler = {
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** Sets the session settings that a pooler cannot pass on as defaults of the URL's user in the URL's database. */
+/** Stores the session settings, which a pooler does not forward, for the URL's user in the URL's database. */
 export async function setSessionSettings(url: string): Promise<void> {
   const database = new URL(url).pathname.slice(1);
   await withClient(url, async (client) => {

@@ -59,7 +59,7 @@ function withoutCasts(nodes: readonly Node[]): Node[] {
       kept.push(node);
       continue;
     }
-    // Skips the type, including its length and the brackets of an array.
+    // Skips the type of the cast, with its length and the brackets of an array.
     i += 1;
     if (/^(?:varchar|timestamptz)$/.test(textOf(nodes[i])) && isGroup(nodes[i + 1])) i += 1;
     if (isSign(nodes[i + 1], '[')) i += 2;

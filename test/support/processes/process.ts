@@ -12,7 +12,7 @@ const INHERITED = {
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
 };
 
-/** Options of spawn() that end a process that hangs, so that it does not outlive the tests for long. */
+/** Options of spawn() with a time limit, so that a process that hangs does not stay forever. */
 export const LIMITED = { timeout: 3_600_000, killSignal: 'SIGKILL' } as const;
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };

@@ -64,7 +64,7 @@ export default class Progress {
     return this.#error;
   }
 
-  /** Returns the time left if the remaining files run as fast as expected from those that have run. */
+  /** Returns the time left, if the remaining files run as fast as those that have run. */
   #timeLeft() {
     const weights = globalThis[WEIGHTS] ?? new Map();
     const now = performance.now();
@@ -88,7 +88,7 @@ function nameOf(path) {
 
 /**
  * Returns the first lines of a failure, because there may be thousands. Replaces control characters, which a terminal would
- * execute.
+ * interpret as commands.
  */
 function failureOf(path, { failureMessage }, most) {
   const lines = failureMessage.replace(/[^\P{Cc}\n\t]/gu, '?').split('\n');

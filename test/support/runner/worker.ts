@@ -94,7 +94,7 @@ const unhandled = new Map<Promise<unknown>, unknown>();
 let failNow: ((error: unknown) => void) | undefined;
 // A rejection that is handled later does not count, because a test may start several operations that should fail, and await them
 // one after another.
-// The channel closes when the runner is killed, because it can then no longer stop its workers.
+// The channel closes if the runner was killed. It can then no longer stop its workers, so these stop by themselves.
 process.on('disconnect', () => process.exit(1));
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));

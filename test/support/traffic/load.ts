@@ -145,7 +145,7 @@ export function startLoad(url: string, { key, clients }: { key: string; clients:
   return { isSteady, ended: ended.then(() => ({ created, problems })) };
 }
 
-/** Waits, and then lets Node handle closed connections: if this process was stopped for long, the server has closed them. */
+/** Waits, and then lets Node handle the connections that the server has closed while this process was suspended. */
 async function pause(ms: number): Promise<void> {
   await delay(ms);
   await nextTurn();

@@ -38,7 +38,7 @@ const LIST = '/api/parent_programs';
 const GONE = 'gone';
 
 const ASK_EVERY_MS = 200;
-/** How many pauses all clients wait after a 503. */
+/** How long all clients wait after a 503, in multiples of `pauseMs`. */
 const PAUSES_AFTER_503 = 10;
 /** The pause between two attempts to replace a key that may have ended. */
 const RETRY_MS = 50;
@@ -231,7 +231,7 @@ async function newKey(db: Database, actor: Actor): Promise<Held> {
 
 type Ending = { readonly isRotation: boolean; readonly isOver: () => boolean };
 
-/** Ends the key of a place, one at a time. The other clients continue to use the key. */
+/** Ends the key of a place. Only one client does this at a time; the others continue to use the key. */
 async function endKey(db: Database, place: Place, { keyEnds }: History, { isRotation, isOver }: Ending): Promise<void> {
   if (place.isEnding) return;
   place.isEnding = true;
