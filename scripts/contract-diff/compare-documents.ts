@@ -123,8 +123,8 @@ function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths'
   }
 }
 
-// Compares the named components. Their names count, because clients have types with these names. Their contents are compared here
-// only if no operation uses them.
+// Compares the named components. A new name is a change, because clients have types with these names. Contents are compared here
+// only if no operation uses the component.
 
 const SECURITY_SCHEME: FieldRules = {
   'words changed': 'description bearerFormat',
