@@ -11,7 +11,10 @@ export function newSecret(): TestSecret {
 
 export type Message = { readonly headers: Record<string, string>; readonly body: string };
 
-/** Returns an event as Charter sends it, signed with each of the secrets. `ageSeconds` is more than 0 for a recorded message. */
+/**
+ * Returns an event as Charter sends it, signed with each of the secrets. `ageSeconds` is how long ago Charter sent it, for a
+ * message that is replayed.
+ */
 export function messageOf(
   event: { readonly id: string; readonly type: string; readonly data: object },
   secrets: readonly TestSecret[],
