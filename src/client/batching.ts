@@ -3,7 +3,7 @@ import type { ErrorResult } from './contract.ts';
 import { ResponseError, UnexpectedResponseError } from './errors.ts';
 import type { Clock } from './sending.ts';
 
-// The contract's limits for a batch.
+// The contract's limits for a batch: the number of changes, and the bytes of the body.
 export const MAX_CHANGES = 100;
 const MAX_BATCH_BYTES = 1_048_576;
 
@@ -31,8 +31,9 @@ export type Batching = {
 };
 
 /**
- * Sends a batch only after the previous one was consumed. The same run with the same changes sends the same batches with the same
- * idempotency keys, so that the server repeats its responses to those that it has processed.
+ * Sends the changes in batches. Sends each batch only after the caller has consumed the previous one. If a run is repeated with
+ * the same changes, its batches have the same idempotency keys, so that the server repeats the responses to batches that it has
+ * already processed.
  */
 export async function* batchesOf(
   call: Call,
@@ -54,7 +55,7 @@ export async function* batchesOf(
   }
 }
 
-/** Groups the changes into batches, with as many as fit into one request. */
+/** Groups the changes into batches, each as large as fits into one request. */
 export async function* cutIntoBatches<Change extends object>(
   changes: Iterable<Change> | AsyncIterable<Change>,
   { maxChanges = MAX_CHANGES }: { maxChanges?: number } = {},
@@ -81,7 +82,7 @@ function outcomesIn(result: LooseResult, { path, count }: { path: string; count:
   if ('error' in result) {
     if (result.status === TOO_LARGE && count === 1)
       return [{ status: TOO_LARGE, etag: null, body: null, exception: result.error }];
-    // The types are the contract's; the client does not check that a server keeps to it.
+    // The type is that of the contract. The client does not check that the server keeps to the contract.
     throw new ResponseError(name, result as ErrorResult);
   }
   const { results } = Object(result.data);
@@ -110,7 +111,7 @@ export class Pace {
     if (waitMs > 0) await this.#clock.wait(waitMs, signal);
   }
 
-  /** `headers` are those of the response to a batch. */
+  /** Computes when the next batch may be sent. `headers` are those of the response to a batch. */
   noteResponse(headers: Headers): void {
     this.#readyAt = this.#clock.now() + refillMs(headers);
   }

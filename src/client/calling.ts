@@ -4,7 +4,7 @@ import { UnexpectedResponseError } from './errors.ts';
 import { type Clock, nameOf, send } from './sending.ts';
 import type { Settings } from './settings.ts';
 
-/** Calls any operation, without its types; `client.ts` adds them. */
+/** Calls an operation, without the contract's types; `client.ts` adds them. */
 export type Call = (method: Method, path: string, options?: LooseOptions) => Promise<LooseResult>;
 
 export type LooseOptions = {
@@ -25,7 +25,7 @@ type Received = {
 
 type Exception = { readonly message: string };
 
-/** openapi-fetch builds the request and reads the response; `send` handles the key, time limits and retries. */
+/** Creates a call. openapi-fetch builds the request and reads the response; `send` handles the key, time limits and retries. */
 export function createCall(settings: Settings, clock: Clock): Call {
   const client = createFetchClient<LoosePaths>({ baseUrl: settings.baseUrl });
   return async (method, path, { params = {}, body, signal } = {}) => {
@@ -54,7 +54,7 @@ function throwUnexpected(name: string, status: number): never {
   throw new UnexpectedResponseError(name, { status, reason: 'its body is not one that Charter sends' });
 }
 
-/** Returns `undefined` if the text is not JSON. */
+/** Returns the parsed JSON, or `undefined` if the text is not JSON. */
 function parseOrUndefined(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
@@ -63,7 +63,7 @@ function parseOrUndefined(text: unknown): unknown {
   }
 }
 
-/** Returns whether the value has what every exception of the contract has. */
+/** Returns whether the value has the members of an exception of the contract. */
 function isException(error: unknown): error is Exception {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
@@ -82,14 +82,14 @@ export type Parameters = {
   readonly header?: Readonly<Record<string, unknown>>;
 };
 
-/** The type makes the compiler reject this table unless it has exactly the contract's paths. */
+/** The type of this table requires exactly the contract's paths, so a missing or unknown path does not compile. */
 const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = {
   '/api/parent_programs': true,
   '/api/parent_programs/batch': true,
 };
 
 /**
- * The parameters to send. A creation without an `Idempotency-Key` gets a random one, which all its tries share. Throws a
+ * Returns the parameters to send. A creation without an `Idempotency-Key` gets a random one, which all tries share. Throws a
  * TypeError for values that the types forbid and that would change the meaning of the request.
  */
 function parametersOf(method: Method, path: string, given: Parameters): Parameters {
@@ -106,7 +106,10 @@ function parametersOf(method: Method, path: string, given: Parameters): Paramete
     : parameters;
 }
 
-/** Drops undefined values. Throws for null, which would silently drop a filter, or the `If-Match` against lost updates. */
+/**
+ * Returns the values without those that are undefined. Throws for `null`: without the value, a filter would be missing, or the
+ * `If-Match` that prevents lost updates.
+ */
 function withoutUndefined(
   location: keyof Parameters,
   values: Readonly<Record<string, unknown>> = {},
@@ -118,7 +121,7 @@ function withoutUndefined(
   return Object.fromEntries(given);
 }
 
-/** Throws for an empty segment, "." or "..", which would turn the path into another path (RFC 3986 section 5.2.4). */
+/** Throws for an empty segment, "." or "..", each of which would lead to another path (RFC 3986, section 5.2.4). */
 function requireSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))
@@ -128,9 +131,9 @@ function requireSegment(name: string, value: unknown): void {
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**
- * Turns weak tags into strong tags, because a weak tag never matches in `If-Match`. Charter sends no weak tags, but proxies that
- * compress responses weaken tags. A client that sent a weak tag back would get a 412 each time, however often it reads the row
- * again.
+ * Returns the header parameters with strong ETags in place of weak ones, because a weak ETag never matches in `If-Match`. Charter
+ * sends strong ETags, but proxies that compress responses weaken them. A client that sent a weak ETag back would always get a
+ * 412, even after reading the row again.
  */
 function strengthenTags(header: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -147,7 +150,7 @@ function withIdempotencyKey(header: Record<string, unknown>): Record<string, unk
   return isGiven ? header : { ...header, 'Idempotency-Key': randomKey() };
 }
 
-/** A text of 128 random bits. Browsers have `crypto.randomUUID` on HTTPS pages only. */
+/** Returns 128 random bits as text. Browsers have `crypto.randomUUID` only on HTTPS pages. */
 export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -21,8 +21,8 @@ export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResp
 export type { ClientOptions } from './settings.ts';
 
 /**
- * Creates a client, and sends nothing. Throws a TypeError or RangeError for an option that cannot be right; the message never
- * holds its value.
+ * Creates a client without sending a request. Throws a TypeError or RangeError for an option that cannot be right. The message
+ * never contains the option's value.
  */
 export function createClient(options: ClientOptions): CharterClient {
   return createTypedClient(readSettings(options), realClock);

@@ -23,9 +23,9 @@ import { itemsOf, pagesOf } from './paging.ts';
 import type { Clock } from './sending.ts';
 import type { Settings } from './settings.ts';
 
-/** Calls Charter's operations by method and path. A call resolves to a result, whatever the status of the response. */
+/** Calls Charter's operations by method and path. A call resolves to a result for every status of the response. */
 export type CharterClient = {
-  /** Without `If-None-Match`, the result cannot be a 304. */
+  /** Without `If-None-Match`, the result is never a 304. */
   readonly GET: {
     <Path extends PathOf<'get'>>(
       path: Path,
@@ -38,27 +38,29 @@ export type CharterClient = {
   readonly PATCH: Caller<'patch'>;
   readonly DELETE: Caller<'delete'>;
   /**
-   * Every item of a list, through all pages from the first, or from `cursor` on. Throws a `ResponseError` if a page is not a
-   * success.
+   * Returns every item of a list, from the first page or from `cursor` on. Throws a `ResponseError` if a page is not a success.
    */
   items<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<ItemOf<Path>, void, void>;
-  /** Every page of a list, from the first or from `cursor` on. The last page of a feed has a `next_cursor` to continue later. */
+  /**
+   * Returns every page of a list, from the first page or from `cursor` on. The last page of a feed has a `next_cursor` with which
+   * you can continue later.
+   */
   pages<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<PageOf<Path>, void, void>;
-  /** Creates the item of a list that has your own ID, or replaces its content. `PUT` also takes conditions. */
+  /** Creates the item that has your own ID, or replaces its content. For preconditions, use `PUT`. */
   upsert<Path extends UpsertPath>(
     path: Path,
     externalId: string,
     body: SentTo<ByExternalId<Path>, 'put'>,
   ): Promise<Result<ByExternalId<Path> & PathOf<'put'>, 'put'>>;
   /**
-   * Makes any number of changes, in their order, and returns each batch with its outcomes as soon as it was processed. Changes
-   * that are refused do not keep the others from being made. Throws a `ResponseError` if a whole batch is refused.
+   * Makes any number of changes, in their order, and returns each batch with its outcomes as soon as the batch has been
+   * processed. A refused change does not prevent the other changes. Throws a `ResponseError` if a whole batch is refused.
    */
   batch<Path extends BatchPath>(
     path: Path,
@@ -75,7 +77,7 @@ type Caller<M extends Method> = <Path extends PathOf<M>>(
 const BATCH_RETRIES = 10;
 const BATCH_TIMEOUT_MS = 600_000;
 
-/** A batch is one of many, so it waits longer until the server is ready for it. */
+/** The limits for batches. A batch is one of many, so the client waits longer until the server is ready. */
 export const PATIENT = { retries: BATCH_RETRIES, totalTimeoutMs: BATCH_TIMEOUT_MS };
 
 /** Adds the contract's types to untyped calls. */
@@ -102,6 +104,6 @@ export function createTypedClient(settings: Settings, clock: Clock): CharterClie
     batch: (path, changes: Iterable<object> | AsyncIterable<object>, options?: BatchOptions) =>
       batchesOf(patientCall, { path, changes, clock, ...options }),
   };
-  // The types are the contract's; the client does not check that a server keeps to it.
+  // The type is that of the contract. The client does not check that the server keeps to the contract.
   return client as CharterClient;
 }

@@ -1,4 +1,4 @@
-// The types of a call's arguments and of its result, derived from the contract. This file has types only.
+// The types of a call's arguments and of its result, derived from the contract. This file contains only types.
 import type { components, paths } from '../../generated/openapi.d.ts';
 
 /** The contract's schemas, such as `Schemas['ParentProgram']`. */
@@ -6,12 +6,12 @@ export type Schemas = components['schemas'];
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** The paths that have the method. */
+/** The paths that have an operation with the method. */
 export type PathOf<M extends Method> = {
   [Path in keyof paths]: paths[Path][M] extends { responses: unknown } ? Path : never;
 }[keyof paths];
 
-/** A call's arguments after the path: options can be left out if none is required. */
+/** A call's arguments after the path. The options may be omitted if none of them is required. */
 export type Arguments<Options> = Record<never, never> extends Options ? [options?: Options] : [options: Options];
 
 export type Options<Path extends PathOf<M>, M extends Method> = OptionsWith<
@@ -19,13 +19,13 @@ export type Options<Path extends PathOf<M>, M extends Method> = OptionsWith<
   BodyOf<paths[Path][M]>
 >;
 
-/** The options of a read without `If-None-Match`, which therefore never gets a 304. */
+/** The options of a GET without `If-None-Match`. Such a request never gets a 304. */
 export type UnconditionalOptions<Path extends PathOf<'get'>> = OptionsWith<
   Unconditional<ParametersOf<paths[Path]['get']>>,
   BodyOf<paths[Path]['get']>
 >;
 
-/** A union of the operation's documented responses, discriminated by `status`. */
+/** The union of the operation's documented responses, discriminated by `status`. */
 export type Result<Path extends PathOf<M>, M extends Method> = ResultOf<ResponsesOf<paths[Path][M]>>;
 
 export type UnconditionalResult<Path extends PathOf<'get'>> = Exclude<Result<Path, 'get'>, { status: 304 }>;
@@ -36,7 +36,7 @@ export type ErrorResult = Extract<
   { ok: false; error: object }
 >;
 
-/** The paths whose GET returns a list page. */
+/** The paths whose GET returns a page of a list. */
 export type PagedPath = {
   [Path in PathOf<'get'>]: DataOf<Path> extends AnyPage ? Path : never;
 }[PathOf<'get'>];
@@ -44,7 +44,7 @@ export type PagedPath = {
 export type PageOf<Path extends PagedPath> = Extract<DataOf<Path>, AnyPage>;
 export type ItemOf<Path extends PagedPath> = PageOf<Path>['data'][number];
 
-/** The lists whose items can be created or replaced by one's own ID. */
+/** The lists whose items you can create or replace by your own ID. */
 export type UpsertPath = {
   [Path in keyof paths]: ByExternalId<Path> extends PathOf<'put'> ? Path : never;
 }[keyof paths];
@@ -70,7 +70,7 @@ export type ChangeOf<Path extends BatchPath> =
 
 type Conditional = { readonly if_match?: string };
 
-/** A change with its outcome. Its `status` is 413 if the change alone is larger than the body of a request may be. */
+/** A change with its outcome. Its `status` is 413 if the change alone is larger than the maximum size of a request body. */
 export type OutcomeOf<Path extends BatchPath> = { readonly change: ChangeOf<Path> } & (
   | ResultsOf<Path>[number]
   | { status: 413; etag: null; body: null; exception: { message: string } }
@@ -78,17 +78,18 @@ export type OutcomeOf<Path extends BatchPath> = { readonly change: ChangeOf<Path
 
 /** The outcomes of a batch, in the order of its changes. */
 export type BatchOf<Path extends BatchPath> = {
-  /** The number of the batch, from 1 on. */
+  /** The number of the batch; the first is 1. */
   readonly number: number;
   readonly outcomes: readonly OutcomeOf<Path>[];
-  /** How many changes have been processed, those of earlier batches included. */
+  /** The number of changes that have been processed, including those of earlier batches. */
   readonly done: number;
 };
 
 export type BatchOptions = {
   /**
-   * Names this run of a program: 1 to 200 visible ASCII characters. A repeated run with the same name and the same changes gets
-   * the first outcomes for what was done in the last 24 hours, and goes on from there. By default random.
+   * The name of this run of a program: 1 to 200 visible ASCII characters, by default random. If a run is repeated with the same
+   * name and the same changes, changes that were processed in the last 24 hours get their first outcomes, and the run continues
+   * with the remaining changes.
    */
   readonly run?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -104,10 +105,13 @@ type ResultsOf<Path extends BatchPath> =
 type DataOf200<Path extends string> =
   Path extends PathOf<'post'> ? Extract<Result<Path, 'post'>, { status: 200 }>['data'] : never;
 
-/** The paths whose POST takes an `Idempotency-Key`. */
+/** The paths whose POST accepts an `Idempotency-Key`. */
 export type IdempotentPath = IdempotentPathIn<paths>;
 
-/** These paths of any contract. An operation without header parameters has `header?: never`: `keyof never` is every string. */
+/**
+ * The paths of any contract whose POST accepts an `Idempotency-Key`. An operation without header parameters has `header?: never`,
+ * and `keyof never` would include every string.
+ */
 export type IdempotentPathIn<Paths> = {
   [Path in keyof Paths]: Paths[Path] extends { post: { parameters: { header?: infer Header } } }
     ? [NonNullable<Header>] extends [never]
@@ -131,7 +135,7 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
 
 type OptionsWith<Parameters, Body> = Body &
   (Record<never, never> extends Parameters ? { readonly params?: Parameters } : { readonly params: Parameters }) & {
-    /** Aborts the call at once: while it is sent, while it waits for the response, or before a retry. */
+    /** Aborts the call at once: while the request is sent, while the client waits for the response, or before a retry. */
     readonly signal?: AbortSignal | undefined;
   };
 
@@ -154,21 +158,21 @@ type OneResult<Status extends number, Response> = Response extends {
     ? Bare<Status, H>
     : never;
 
-/** A success with content. */
+/** A success with a body. */
 type Success<Status, H, Content> = Received<Status, H> & {
   readonly ok: true;
   readonly data: Content;
   readonly error?: never;
 };
 
-/** An error response; `error` is the exception that the contract names. */
+/** An error response. `error` is the exception in the contract. */
 type Failure<Status, H, Content> = Received<Status, H> & {
   readonly ok: false;
   readonly data?: never;
   readonly error: Content;
 };
 
-/** A response without content: 204, and 304, which is not `ok`, as in `fetch`. */
+/** A response without a body: a 204, or a 304, which is not `ok`, as in `fetch`. */
 type Bare<Status, H> = Received<Status, H> & {
   readonly ok: Status extends 304 ? false : true;
   readonly data?: never;
@@ -178,21 +182,24 @@ type Bare<Status, H> = Received<Status, H> & {
 type Received<Status, H> = {
   readonly status: Status;
   readonly headers: ResultHeaders<H>;
-  /** The response as it was received. Its body is already read, into `data` or `error`. */
+  /** The response as it was received. Its body has already been read into `data` or `error`. */
   readonly response: Response;
-  /** How often the request was sent, 1 or more. */
+  /** The number of times that the request was sent; at least 1. */
   readonly tries: number;
 };
 
-/** `get` returns a string for headers that the contract requires, and a string or null for all others. */
+/**
+ * The headers of a response. `get` returns a string for headers that the contract requires, and a string or `null` for all
+ * others.
+ */
 type ResultHeaders<H> = {
   get<Name extends keyof Declared<H>>(
     name: Name,
   ): Record<never, never> extends Pick<H, Name> ? string | null : Text<H[Name]>;
 } & Headers;
 
-/** The headers without the index signature that openapi-typescript gives to them. */
+/** The declared headers, without the index signature that openapi-typescript adds. */
 type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] };
 
-/** On the wire every header is a text, even an integer. */
+/** The type of a header as it is sent. Every header is sent as a string, even an integer. */
 type Text<Value> = Value extends string ? Value : string;

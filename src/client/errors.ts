@@ -1,18 +1,18 @@
 import type { ErrorResult } from './contract.ts';
 
 /**
- * The base of every error that the client itself throws. No message, field or `cause` holds the API key. An error of `fetch`
- * may hold the whole request, so only its message is kept.
+ * The base class of every error that the client itself throws. No message, field or `cause` contains the API key. An error of
+ * `fetch` may contain the whole request, so only its message is kept.
  */
 export abstract class CharterError extends Error {
   constructor(name: string, message: string) {
     super(message);
-    // Not a class field: those are enumerable and would be printed with every error.
+    // Not a class field, because class fields are enumerable and would be printed with every error.
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true });
   }
 }
 
-/** There was no response: the server cannot be reached, or the connection broke. */
+/** There was no response, because the server cannot be reached or the connection broke. */
 export class NetworkError extends CharterError {
   readonly tries: number;
 
@@ -22,7 +22,7 @@ export class NetworkError extends CharterError {
   }
 }
 
-/** There was no complete response in time; `timeoutMs` is the time limit of the last try. */
+/** There was no complete response in time. `timeoutMs` is the time limit of the last try. */
 export class TimeoutError extends CharterError {
   readonly tries: number;
   readonly timeoutMs: number;
@@ -35,8 +35,8 @@ export class TimeoutError extends CharterError {
 }
 
 /**
- * A response that is not Charter's: a redirect, an error page of a proxy, another server. Its body is not kept, because it
- * may repeat the request. `status` is 0 if the browser hides it.
+ * The response does not come from Charter, but is a redirect, an error page of a proxy, or from another server. The body is not
+ * kept, because it may repeat the request. `status` is 0 if the browser hides the status.
  */
 export class UnexpectedResponseError extends CharterError {
   readonly status: number;
@@ -50,7 +50,7 @@ export class UnexpectedResponseError extends CharterError {
   }
 }
 
-/** A list page that was not a success, in `items` or `pages`. `result` is discriminated by `result.status`. */
+/** A page of a list, in `items` or `pages`, or a whole batch was not a success. `result` is discriminated by `result.status`. */
 export class ResponseError extends CharterError {
   readonly status: ErrorResult['status'];
   readonly exception: ErrorResult['error'];

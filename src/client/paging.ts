@@ -4,11 +4,14 @@ import { ResponseError, UnexpectedResponseError } from './errors.ts';
 
 export type LoosePage = {
   readonly data: readonly unknown[];
-  /** Only a page of a feed has `has_more`. */
+  /** The position of the page. Only a page of a feed has `has_more`. */
   readonly page: { readonly next_cursor: string | null; readonly has_more?: unknown };
 };
 
-/** Requests a page only after the previous one was consumed, so that stopping early saves requests. */
+/**
+ * Returns the pages of a list. Requests a page only after the caller has consumed the previous one, so that stopping early saves
+ * requests.
+ */
 export async function* pagesOf(
   call: Call,
   path: string,
@@ -22,7 +25,7 @@ export async function* pagesOf(
     yield page;
     const { next_cursor: cursor, has_more: hasMore } = page.page;
     if (cursor === null || hasMore === false) return;
-    // Without this check, a server that always returns the same page would be read for ever.
+    // Without this check, the client would never stop if a server always returned the same page.
     if (cursor === next) throw unexpectedError(path, result, 'its next page is the same page again');
     next = cursor;
   }
@@ -42,7 +45,7 @@ export async function* itemsOf(
 }
 
 function pageIn(result: LooseResult, path: string): LoosePage {
-  // The types are the contract's; the client does not check that a server keeps to it.
+  // The type is that of the contract. The client does not check that the server keeps to the contract.
   if ('error' in result) throw new ResponseError(`GET ${path}`, result as ErrorResult);
   if (isPage(result.data)) return result.data;
   throw unexpectedError(path, result, 'its body is not a list page');

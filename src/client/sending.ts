@@ -14,7 +14,7 @@ export type Sending = {
  * key by then. Returns the last result. Throws the signal's reason as soon as the signal is aborted.
  */
 export async function send(request: Request, { settings, clock, signal }: Sending): Promise<Sent> {
-  // Firefox has no `request.body`. JSON is never an empty text.
+  // Firefox has no `request.body`. JSON text is never empty.
   const body = (await request.text()) || null;
   const mayRepeat = isSafeToRepeat(request);
   const endsAt = clock.now() + settings.totalTimeoutMs;
@@ -39,7 +39,7 @@ export async function send(request: Request, { settings, clock, signal }: Sendin
     const headers = outcome.kind === 'received' ? outcome.response.headers : undefined;
     retries += 1;
     const waitMs = waitMsAfter({ tries: retries, headers, random: clock.random() });
-    // There is no time left for another try after the wait.
+    // Another try would begin after the time limit of the call.
     if (clock.now() + waitMs >= endsAt) return settle(outcome, { request, limitMs, tries });
     await clock.wait(waitMs, signal);
   }
@@ -47,7 +47,7 @@ export async function send(request: Request, { settings, clock, signal }: Sendin
 
 type Asking = Limits & { readonly request: Request; readonly refused: string | undefined; readonly tries: number };
 
-/** Throws what the function throws that was given as `apiKey`. */
+/** Returns the key. Throws what the `apiKey` function throws. */
 async function keyFrom({ apiKey }: Settings, { request, refused, tries, ...limits }: Asking): Promise<string> {
   const key = await withTimeLimit(() => apiKey(refused), limits);
   if (key === undefined) throw new TimeoutError(nameOf(request), { timeoutMs: limits.limitMs, tries });
@@ -79,7 +79,7 @@ function settle(
   }
 }
 
-/** The method and the URL, without the query: search terms do not belong in logs. */
+/** Returns the method and the URL without its query, because search terms do not belong in logs. */
 export function nameOf({ method, url }: Pick<Request, 'method' | 'url'>): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
@@ -109,7 +109,9 @@ export async function attempt(request: Request, { body, key, settings, ...limits
   }
 }
 
-/** Resolves to `undefined` if the work has no result in time. Throws the signal's reason as soon as the signal is aborted. */
+/**
+ * Resolves to `undefined` if the work has no result in time. Rejects with the signal's reason as soon as the signal is aborted.
+ */
 async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { limitMs, signal }: Limits,
@@ -148,7 +150,7 @@ async function exchange(request: Request, { fetch }: Settings): Promise<TryResul
     return { kind: 'redirected', status };
   }
   const text = await response.text();
-  // `Response` throws on any body, even an empty one, for a status without a body.
+  // For a status without a body, `Response` throws if there is a body, even an empty one.
   return { kind: 'received', response: new Response(text === '' ? null : text, { status, statusText, headers }) };
 }
 
@@ -169,9 +171,9 @@ export function reasonOf(error: unknown): string {
   return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }
 
-/** The statuses of a request timeout, and of too many requests. */
+/** The statuses of a request timeout and of too many requests. The server has not executed such a request. */
 const NOT_EXECUTED = new Set([408, 429]);
-/** Statuses that do not mean that the request was wrong. 502 and 504 come from a proxy. */
+/** The statuses of temporary failures, for which a retry may succeed. 502 and 504 come from a proxy. */
 const TEMPORARY = new Set([...NOT_EXECUTED, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;
@@ -190,12 +192,12 @@ export function isNotExecuted(status: number): boolean {
 }
 
 /**
- * Whether sending the request twice has the same effect as sending it once, whether or not the first one succeeded.
+ * Returns whether sending the request twice has the same effect as sending it once.
  *
- * - GET, PUT and DELETE are idempotent (RFC 9110 section 9.2.2).
- * - PATCH is not (RFC 5789): a late second one could undo another client's change, unless `If-Match` names the version to
- *   change. `*` names none.
- * - POST is not, unless both have the same `Idempotency-Key`.
+ * - GET, PUT and DELETE are idempotent (RFC 9110, section 9.2.2).
+ * - PATCH is not (RFC 5789, section 2), because a late second request could undo another client's change, unless `If-Match`
+ *   names the version to change. `*` names no version.
+ * - POST is not, unless both requests have the same `Idempotency-Key`.
  */
 function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>): boolean {
   switch (method) {
@@ -213,8 +215,8 @@ function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>
 }
 
 /**
- * The wait before the next try: `Retry-After`, or an exponential back-off. `random`, from 0 to 1, adds jitter, so that
- * clients that fail together do not retry together. `headers` are those of the response, if there was one.
+ * Returns the wait before the next try: `Retry-After`, or an exponential back-off. `random`, from 0 to 1, adds jitter, so that
+ * clients that fail together do not retry together. `headers` are those of the response; `undefined` if there was none.
  */
 export function waitMsAfter({ tries, headers, random }: Tried): number {
   const asked = headers === undefined ? undefined : retryAfterMs(headers);
@@ -225,13 +227,13 @@ export function waitMsAfter({ tries, headers, random }: Tried): number {
 type Tried = { readonly tries: number; readonly headers: Headers | undefined; readonly random: number };
 
 /**
- * Returns the wait that the header Retry-After requires. It is given in seconds or as a date, which is compared with the `Date`
- * header if there is one (RFC 9110 section 10.2.3).
+ * Returns the wait that the header Retry-After requires, in seconds or as a date. A date is compared with the `Date` header if
+ * there is one (RFC 9110, section 10.2.3). Returns `undefined` if there is no valid Retry-After.
  */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  // `Date.parse` alone accepts nearly anything: "-1" is a day in 2001.
+  // `Date.parse` alone accepts almost anything: "-1" is a day in 2001.
   const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const now = Date.parse(headers.get('Date') ?? '');
@@ -240,11 +242,11 @@ function retryAfterMs(headers: Headers): number | undefined {
 
 /** Time and random numbers, which tests replace. */
 export type Clock = {
-  /** Milliseconds since a fixed moment. */
+  /** Returns the number of milliseconds since a fixed moment. */
   now(): number;
-  /** 0 or more and below 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   random(): number;
-  /** Rejects with the signal's reason as soon as the signal is aborted. */
+  /** Waits. Rejects with the signal's reason as soon as the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
 };
 

@@ -1,26 +1,29 @@
-/** `undefined` is allowed for environment variables; `createClient` throws if a required one is not set. */
+/**
+ * The options of a client. `undefined` is allowed so that environment variables can be passed; `createClient` throws if a
+ * required option is undefined.
+ */
 export type ClientOptions = {
-  /** The address of Charter, such as `https://charter.example.org`. The key is sent nowhere else. */
+  /** The address of Charter, such as `https://charter.example.org`. The key is sent only to this address. */
   readonly baseUrl: string | undefined;
   /**
    * The API key, without `Bearer`, or a function that returns it. The function is called before the first request, and once more
-   * by each call that gets a 401: if it then returns another key, the request is sent again with it.
+   * by each call that gets a 401. If the function then returns another key, the request is sent again with that key.
    */
   readonly apiKey: string | undefined | (() => string | undefined | Promise<string | undefined>);
-  /** Time limit for one try, including the whole response: 1 to 600,000, by default 30,000. */
+  /** The time limit in milliseconds for one try, including the whole response: 1 to 600,000, by default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of retries of a request that is safe to repeat: 0 to 10, by default 2. */
+  /** The maximum number of retries of a request that is safe to repeat: 0 to 10, by default 2. */
   readonly retries?: number | undefined;
-  /** Time limit for a call, with all tries and the waits between them: 1 to 3,600,000, by default 120,000. */
+  /** The time limit in milliseconds for a call, with all tries and the waits between them: 1 to 3,600,000, by default 120,000. */
   readonly totalTimeoutMs?: number | undefined;
-  /** Replaces the platform's `fetch`. */
+  /** A function that replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
 };
 
 export type Fetch = (request: Request) => Promise<Response>;
 
 export type Settings = {
-  /** The address without a slash at its end. */
+  /** The address without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: KeySource;
   readonly timeoutMs: number;
@@ -29,7 +32,7 @@ export type Settings = {
   readonly fetch: Fetch;
 };
 
-/** Checks the options and fills in the defaults. Throws a TypeError or RangeError that never holds the value. */
+/** Checks the options and adds the defaults. Throws a TypeError or RangeError whose message never contains the value. */
 export function readSettings(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
@@ -64,10 +67,16 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
   throw new RangeError(`${name} must be an integer from ${min} to ${max}.`);
 }
 
-/** Returns the key to send. If the server has refused one, asks for the present key, which may be the same. */
+/**
+ * Returns the key to send. `refused` is a key that the server has refused; the current key is then requested again, and may be
+ * the same.
+ */
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
-/** Throws, or rejects if the key comes from a function, with a TypeError that never holds the value. */
+/**
+ * Returns the source of the key. For an invalid key, throws a TypeError or, if a function returns the key, rejects with one. The
+ * message never contains the key.
+ */
 function createKeySource(given: unknown): KeySource {
   if (typeof given !== 'function') {
     const key = requireApiKey(given);
@@ -81,7 +90,7 @@ function createKeySource(given: unknown): KeySource {
   };
   return async (refused) => {
     if (known !== undefined && known !== refused) return known;
-    // Calls that are refused together ask once.
+    // Calls that are refused at the same time share one request for the key.
     asking ??= ask().finally(() => {
       asking = undefined;
     });
@@ -89,11 +98,14 @@ function createKeySource(given: unknown): KeySource {
   };
 }
 
-/** The token of RFC 6750 section 2.1. The server decides whether it is a valid key, and says why not. */
+/** The syntax of a bearer token (RFC 6750, section 2.1). The server decides whether the token is a valid key. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const MAX_TOKEN_CHARACTERS = 1024;
 
-/** Throws a TypeError that never holds the value. `name`: what the caller calls it. */
+/**
+ * Throws a TypeError unless the value can be an API key. The message never contains the value. `name` is the caller's name for
+ * it.
+ */
 export function requireApiKey(apiKey: unknown, name = 'apiKey'): string {
   if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError(`${name} is missing or empty.`);
   if (/^bearer\s/i.test(apiKey)) throw new TypeError(`${name} must be the API key alone, without "Bearer".`);

@@ -3,7 +3,7 @@ import { CharterError } from './errors.ts';
 
 // The entry point `charter-client/webhooks`, for programs that receive events. It needs no API key and sends nothing.
 
-/** Every event that Charter sends, discriminated by `type`. A newer server may send a type that is not among them. */
+/** The events that Charter sends, discriminated by `type`. A newer server may send types that are not included. */
 export type WebhookEvent = {
   [Name in keyof webhooks]: webhooks[Name]['post']['requestBody']['content']['application/json'];
 }[keyof webhooks];
@@ -13,13 +13,13 @@ export type EventHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** How much `webhook-timestamp` may differ from the clock. */
+/** The maximum difference between `webhook-timestamp` and the clock. */
 export const TOLERANCE_SECONDS = 300;
 
 /**
  * Returns the event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret`
- * is the secret of the endpoint. If it is a list of secrets, one of them must have signed. Throws an `InvalidEventError` for every
- * other request, and a TypeError if `body` or `secret` cannot be valid for any request.
+ * is the secret of the endpoint; if it is a list, the signature of one of the secrets is enough. Throws an `InvalidEventError`
+ * for every other request, and a TypeError if `body` or `secret` cannot be valid for any request.
  */
 export async function parseEvent(
   headers: EventHeaders,
@@ -57,7 +57,7 @@ function isHeaders(headers: EventHeaders): headers is { get(name: string): strin
   return typeof headers['get'] === 'function';
 }
 
-/** Frameworks differ in the case of the names. */
+/** Returns the value of a header. Frameworks differ in the letter case of header names. */
 function valueIn(headers: Readonly<Record<string, unknown>>, name: string): unknown {
   const [, value] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? [];
   return Array.isArray(value) ? value.join(' ') : value;
@@ -78,12 +78,12 @@ function requireRecent(timestamp: string): void {
 
 function eventIn(bytes: Uint8Array): WebhookEvent {
   const value = parseOrUndefined(bytes);
-  // The signature proves that the server sent it, and the types are those of its contract.
+  // The signature proves that the server sent the body, and the type is that of the contract.
   if (isEvent(value)) return value as WebhookEvent;
   throw new InvalidEventError('invalid_body', 'The request is signed, but its body is not an event.');
 }
 
-/** Returns `undefined` if the bytes are not JSON in UTF-8. */
+/** Returns the parsed JSON, or `undefined` if the bytes are not JSON in UTF-8. */
 function parseOrUndefined(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -92,7 +92,7 @@ function parseOrUndefined(bytes: Uint8Array): unknown {
   }
 }
 
-/** Returns whether the value has what every event of the contract has. */
+/** Returns whether the value has the members of an event of the contract. */
 function isEvent(value: unknown): boolean {
   const { id, type, timestamp, data } = Object(value);
   return [id, type, timestamp].every((each) => typeof each === 'string') && typeof data === 'object' && data !== null;
@@ -107,7 +107,9 @@ export type InvalidEventReason =
   | 'wrong_signature'
   | 'invalid_body';
 
-/** The request does not come from Charter, or not now: respond with 400. No message holds a secret or a part of the body. */
+/**
+ * The request does not come from Charter, or is not recent. Respond with 400. No message contains a secret or a part of the body.
+ */
 export class InvalidEventError extends CharterError {
   readonly reason: InvalidEventReason;
 
@@ -125,7 +127,10 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{32,})={0,2}$/;
 /** The parts of a message that are signed. */
 type Signed = { readonly id: string; readonly timestamp: string; readonly body: Uint8Array };
 
-/** The bytes of each secret. Throws a TypeError, without the secret, for a value that cannot be one. */
+/**
+ * Returns the bytes of each secret. Throws a TypeError for a value that cannot be a secret. The message does not contain the
+ * value.
+ */
 function keysOf(secret: unknown): readonly Uint8Array<ArrayBuffer>[] {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   if (secrets.length === 0) throw new TypeError('secret is an empty list. Give the secret of the endpoint.');
@@ -146,7 +151,7 @@ async function hasSignature(
   message: Signed,
   { signatures, keys }: { signatures: string; keys: readonly Uint8Array<ArrayBuffer>[] },
 ): Promise<boolean> {
-  // Several headers of one name arrive as one, joined by a comma and a blank.
+  // Several headers with the same name arrive as one, separated by a comma and a space.
   const given = signatures.split(/,? +/);
   const expected = await Promise.all(keys.map((key) => signatureOf(message, key)));
   return expected.some((right) => given.some((signature) => isSame(signature, right)));
@@ -162,7 +167,10 @@ async function signatureOf({ id, timestamp, body }: Signed, secret: Uint8Array<A
   return `${SIGNATURE_VERSION},${btoa(String.fromCharCode(...mac))}`;
 }
 
-/** Compares in constant time: the time of each guess would otherwise tell an attacker how much of it is right. */
+/**
+ * Compares in constant time. The attack: if the time depended on the number of right characters, an attacker could guess the
+ * signature character by character.
+ */
 function isSame(given: string, right: string): boolean {
   if (given.length !== right.length) return false;
   let difference = 0;

@@ -5,18 +5,21 @@ import { CsvError, parse } from 'csv-parse';
 import { decoderOf } from './encodings.ts';
 import { ImportError } from './options.ts';
 
-/** Longer rows are a mistake, such as a quotation mark without its end, which would make one row of the rest of the file. */
+/**
+ * The maximum size of a row. A longer row is a mistake, such as a missing quotation mark, which would make the rest of the file
+ * one row.
+ */
 const MAX_ROW_BYTES = 1_048_576;
 
 export type Row = {
-  /** The number of the row in a spreadsheet. The row of the column names is 1. */
+  /** The number of the row in a spreadsheet. The row with the column names has the number 1. */
   readonly number: number;
   readonly cells: readonly string[];
-  /** How much of the file has been read, from 0 to 1; undefined if its size is not known. */
+  /** How much of the file has been read, from 0 to 1; `undefined` if the size of the file is not known. */
   readonly share: number | undefined;
 };
 
-/** Some old programs end a file with Ctrl+Z. */
+/** Some old programs write Ctrl+Z at the end of a file. */
 const END_OF_FILE = '\x1A';
 
 type Place = { readonly records: number; readonly empty_lines: number };
@@ -24,19 +27,21 @@ type Parsed = { readonly record: string[]; readonly info: Place & { readonly byt
 
 export type CsvFile = {
   readonly format: CsvFormat;
-  /** All rows, including the column names, but without blank rows. The file is read only as fast as rows are consumed. */
+  /**
+   * All rows except blank ones, including the row with the column names. The file is read only as fast as the rows are consumed.
+   */
   readonly rows: AsyncGenerator<Row, void, void>;
 };
 
 type ReadOptions = {
-  /** The file may name another one only if it is `undefined`. */
+  /** The delimiter. If it is `undefined`, the first line of the file may name the delimiter. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
   /** Called as soon as the file is probably in another encoding. */
   readonly warn?: ((words: string) => void) | undefined;
 };
 
-/** Opens a CSV file (RFC 4180). `rows` must be read to their end, or returned. */
+/** Opens a CSV file (RFC 4180). The caller must read `rows` to the end or call `return()`. */
 export async function openCsv(file: string, { delimiter, encoding, warn }: ReadOptions): Promise<CsvFile> {
   try {
     const texts = textsOf(file, { encoding, warn });
@@ -75,16 +80,16 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
     const { size } = await stat(file);
     const parser = parse({
       delimiter,
-      // The default is the line end of the first row, so that others would be part of a cell.
+      // By default, csv-parse would use the line end of the first row, so that other line ends would be part of a cell.
       record_delimiter: ['\r\n', '\n', '\r'],
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: MAX_ROW_BYTES,
     });
-    // An error of any part also ends the parser, from which the loop gets it.
+    // An error of any stream also ends the parser, so that the following loop throws that error.
     pipeline(Readable.from(texts), parser, () => {});
-    // The types of csv-parse do not say what it emits.
+    // The types of csv-parse do not declare what the parser emits.
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (record.every((cell) => cell.replace(END_OF_FILE, '').trim() === '')) continue;
       const share = size === 0 ? undefined : Math.min(1, info.bytes / size);
@@ -103,7 +108,7 @@ async function* textsOf(
   let start: Buffer | undefined = Buffer.of();
   let isAscii = true;
   for await (const chunk of createReadStream(file)) {
-    // A pipe may have a byte order mark in several pieces.
+    // A pipe may deliver a byte order mark in several pieces.
     const bytes: Buffer = start === undefined ? chunk : Buffer.concat([start, chunk]);
     if (start !== undefined) {
       start = bytes;
@@ -111,7 +116,7 @@ async function* textsOf(
       requireSameMark(bytes, { file, encoding });
       start = undefined;
     }
-    // The text before these bytes is the same in both encodings.
+    // Earlier text was only ASCII, which is the same in both encodings.
     if (isAscii && !encoding.startsWith('utf-') && isProbablyUtf8(bytes))
       warn?.(`${file} is probably encoded as UTF-8, not as ${encoding}. If so, leave out --encoding.`);
     isAscii &&= bytes.every(isAsciiByte);
@@ -163,7 +168,7 @@ const QUOTATION = 'A cell with a quotation mark is written in quotation marks, a
 function readableErrorOf(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
-    // The lines of the error are not the rows of a spreadsheet. Its type lacks the number of the rows before.
+    // The line number in the error is not the number of the row in a spreadsheet. The error's type lacks the number of records.
     const problem =
       error.code === 'CSV_MAX_RECORD_SIZE'
         ? 'it has more than 1 MiB. Is a quotation mark missing?'
@@ -175,7 +180,7 @@ function readableErrorOf(error: unknown, { file, encoding }: { file: string; enc
   return readableFileErrorOf(error, { file, verb: 'read' });
 }
 
-/** Words the errors of the file system. Other errors are returned as they are. */
+/** Returns an ImportError with a clear message for an error of the file system. Returns other errors unchanged. */
 export function readableFileErrorOf(error: unknown, { file, verb }: { file: string; verb: 'read' | 'write' }): unknown {
   const code: unknown = Object(error).code;
   switch (code) {
@@ -192,14 +197,14 @@ export function readableFileErrorOf(error: unknown, { file, verb }: { file: stri
   return error;
 }
 
-/** How a CSV file is written, apart from its content. */
+/** The format of a CSV file. */
 export type CsvFormat = {
   readonly delimiter: string;
-  /** The name of the encoding in `TextDecoder`. */
+  /** The name of the encoding, as in `TextDecoder`. */
   readonly encoding: string;
   readonly lineEnd: string;
   readonly hasByteOrderMark: boolean;
-  /** Whether a first line says what the delimiter is, such as `sep=;`, which some spreadsheets need. */
+  /** Whether the first line names the delimiter, such as `sep=;`. Some spreadsheets need such a line. */
   readonly hasSeparatorLine: boolean;
   /** Whether every cell is in quotation marks, even if it does not need them. */
   readonly quotesAll: boolean;
@@ -207,19 +212,22 @@ export type CsvFormat = {
 
 const LINE_END = /\r\n|\n|\r/;
 
-/** Spreadsheets that do not know such a line fill its row up with empty cells: `"sep=;",,`. Blanks may follow. */
+/**
+ * A line that names the delimiter. Spreadsheets that do not know such a line append empty cells to it: `"sep=;",,`. Spaces may
+ * follow.
+ */
 const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?(?:([^"\r\n\w ])(?:"")?(?:\2(?:"")?)*)? *(?:\r\n|\n|\r|$)/i;
 
 export type Start = Omit<CsvFormat, 'encoding' | 'delimiter'> & {
-  /** The delimiter that the first line names, or with which it was filled up. */
+  /** The delimiter that the first line names, or the one that separates the empty cells after that line. */
   readonly delimiter: string | undefined;
-  /** The text from the row of the column names on. */
+  /** The text from the row with the column names on. */
   readonly rest: string;
 };
 
 /**
- * Reads how a file is written from its first lines. Returns `null` if the text ends before the row of the column names does,
- * unless it is the whole file.
+ * Returns the format of a file, which its first lines show. Returns `null` if the text ends before the end of the row with the
+ * column names, unless the text is the whole file.
  */
 function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWhole: boolean }): Start | null {
   const hasByteOrderMark = text.startsWith('\uFEFF');
@@ -238,7 +246,10 @@ function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWh
   };
 }
 
-/** The first line that is not blank, and the lines before it. A quoted name may hold line breaks. */
+/**
+ * Returns the text up to the end of the first line that is not blank, or `null` if that line is incomplete. A name in quotation
+ * marks may contain line breaks.
+ */
 function headerIn(text: string): string | null {
   let isQuoted = false;
   let isBlank = true;
@@ -258,7 +269,7 @@ function hasOnlyQuotedCells(line: string, delimiter: string): boolean {
   return new RegExp(`^${cell}(?:${between}${cell})*$`).test(line);
 }
 
-/** Writes one row, with its line end. */
+/** Returns one row, with its line end. */
 export function csvLine(cells: readonly string[], { delimiter, lineEnd, quotesAll }: CsvFormat): string {
   const mustQuote = (cell: string) => quotesAll || [delimiter, '"', '\r', '\n'].some((each) => cell.includes(each));
   return `${cells.map((cell) => (mustQuote(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}${lineEnd}`;

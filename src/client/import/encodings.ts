@@ -1,7 +1,7 @@
-/** Returns the bytes of a text. Characters that the encoding does not have are written as their number, such as U+20AC. */
+/** Returns the bytes of a text. A character that the encoding does not have is written as its number, such as U+20AC. */
 export type Encoder = (text: string) => Buffer;
 
-/** Node has decoders for these encodings, but no encoders. `encoding` is a name of `TextDecoder`. */
+/** Returns an encoder. Node has decoders for these encodings, but no encoders. `encoding` is a name of `TextDecoder`. */
 export function encoderOf(encoding: string): Encoder {
   if (encoding === 'utf-8') return (text) => Buffer.from(text, 'utf8');
   if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');
@@ -9,12 +9,15 @@ export function encoderOf(encoding: string): Encoder {
   const bytesOf = bytesByCharacter(encoding);
   return (text) => {
     const bytes = Array.from(text, (character) => bytesOf.get(character) ?? astralBytesOf(character, encoding));
-    // The change to ASCII before each other change is too much: decoders refuse it.
+    // Decoders refuse a change to ASCII that another change follows immediately, so such a change is removed.
     return Buffer.from(bytes.join('').replaceAll(`${ASCII}\x1B`, '\x1B'), 'latin1');
   };
 }
 
-/** Decodes a file piece by piece, and fails for bytes that the encoding does not have. Keeps a byte order mark. */
+/**
+ * Returns a decoder for a file that is read in pieces. The decoder throws for bytes that the encoding does not have, and keeps a
+ * byte order mark.
+ */
 export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): string } {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   return {
@@ -25,7 +28,7 @@ export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): strin
   };
 }
 
-/** The bytes 80 to 9F of windows-1252, which Node 20 decodes as control characters. */
+/** The characters of the bytes 80 to 9F in windows-1252, which Node 20 decodes as control characters. */
 const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
 
 function withoutControls(character: string): string {
@@ -34,7 +37,10 @@ function withoutControls(character: string): string {
 
 const ASCII = '\x1B(B';
 
-/** Decodes every sequence of bytes that can be a character, each on a line of its own. A byte is a character of the keys. */
+/**
+ * Returns the bytes of each character, found by decoding every sequence of bytes that can be a character, each on a separate
+ * line. In the result, each byte is the character with that code.
+ */
 function bytesByCharacter(encoding: string): ReadonlyMap<string, string> {
   const sequences = [...sequencesOf(encoding)];
   const decoded = new TextDecoder(encoding).decode(Buffer.from(sequences.join('\n'), 'latin1'));
@@ -70,13 +76,15 @@ function* sequencesOf(encoding: string): Generator<string, void, void> {
 const BASIC_POINTERS = 39_420;
 const FIRST_ASTRAL_POINTER = 189_000;
 
-/** The sequence of four bytes for a pointer of gb18030 (Encoding Standard, section 10.2.2). */
+/** Returns the four bytes for a pointer of gb18030 (Encoding Standard, section 10.2.2). */
 function fourBytes(pointer: number): string {
   const [second, third] = [Math.floor(pointer / 1260) % 10, Math.floor(pointer / 10) % 126];
   return String.fromCharCode(0x81 + Math.floor(pointer / 12_600), 0x30 + second, 0x81 + third, 0x30 + (pointer % 10));
 }
 
-/** The bytes of a character that no table has. */
+/**
+ * Returns the bytes of a character that the table of the encoding does not have: in gb18030, four bytes; otherwise, its number.
+ */
 function astralBytesOf(character: string, encoding: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (encoding === 'gb18030' && code > 0xffff) return fourBytes(FIRST_ASTRAL_POINTER + code - 0x1_0000);

@@ -66,7 +66,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   }
   await refused.removeEarlier();
   progress.clear();
-  // The time counts from the start of the process, which includes every wait.
+  // performance.now() counts from the start of the process, so the time includes every wait.
   const seconds = Math.max(1, Math.round(performance.now() / 1000));
   process.stdout.write(
     `${summaryOf({ ...counts, refused: refused.count }, options)} It took ${thousands(seconds)} s.\n`,
@@ -121,11 +121,13 @@ function thousands(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** What happened to the rows of a batch. */
+/** The outcome for the rows of a batch. */
 export type Handled = {
-  /** The rows that were not refused. */
+  /** The number of rows that were not refused. */
   readonly accepted: number;
-  /** Of these, the rows that became new parent programs. The others replaced one, or left it as it was. */
+  /**
+   * The number of accepted rows that became new parent programs. The other rows replaced a parent program, or left it unchanged.
+   */
   readonly created: number;
   readonly refusals: readonly {
     readonly change: object;
@@ -156,7 +158,9 @@ async function* importRows(
  */
 const IMPOSSIBLE = { action: 'delete', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** Sends every change in a batch that the server checks as usual, but refuses as a whole. */
+/**
+ * Checks every change without making it: sends the changes in batches that the server checks as usual, but refuses as a whole.
+ */
 async function* tryRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
@@ -197,7 +201,8 @@ function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: numbe
     case 412:
     case 422: {
       const refused = refusalsByPlace(result.error.errors ?? {}, result.status);
-      // A response has only so many errors. Without that of the last change, those of others may be missing, too.
+      // A response contains a limited number of errors. If the error of the last change is missing, errors of other changes may
+      // be missing, too.
       return refused.has(count) || count === 1 ? refused : null;
     }
     case 200:
@@ -207,7 +212,7 @@ function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: numbe
   }
 }
 
-/** The errors of the fourth change are named `changes.3`, or `changes.3.name`. */
+/** Returns the refusals by the index of the change. The names of the errors of the fourth change begin with `changes.3`. */
 function refusalsByPlace(errors: Readonly<Record<string, readonly string[]>>, status: number): Refused {
   const found = new Map<number, { status: number; message: string }>();
   for (const [name, messages] of Object.entries(errors)) {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { requireApiKey } from '../settings.ts';
 import { proxyAdvice } from './progress.ts';
 
-/** An error whose message tells the user what to do. `isMisuse`: nothing was read or sent. */
+/** An error whose message tells the user what to do. `isMisuse` means that nothing was read or sent. */
 export class ImportError extends Error {
   readonly isMisuse: boolean;
 
@@ -40,25 +40,28 @@ The API key is read from the environment variable CHARTER_API_KEY. It needs the 
 Exit status: 0 if every row was imported, 1 if rows were refused or the import failed, 2 for a wrong command line.
 `;
 
-/** The refusal of a report that would replace the file while it is read. */
+/** The message if the report of refused rows would replace the file while it is read. */
 export const SAME_FILE = '--refused must not be the file itself. Name another file.';
 
 export type Options = {
   readonly file: string;
   readonly url: string;
   readonly apiKey: string;
-  /** Fields by their columns. */
+  /** The fields, by the name of their column. */
   readonly map: ReadonlyMap<string, string>;
   readonly isDryRun: boolean;
   readonly refused: string;
-  /** The file may name the delimiter if it is `undefined`. */
+  /** The delimiter. If it is `undefined`, the first line of the file may name the delimiter. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
-  /** The advice if no response arrives, from the function `proxyAdvice`. */
+  /** The advice if no response arrives; see `proxyAdvice`. */
   readonly proxyAdvice: string;
 };
 
-/** Throws an ImportError for a wrong command line. The message never holds the value of an option or a variable. */
+/**
+ * Returns the options. Throws an ImportError if the command line is wrong. The message never contains the value of an option or a
+ * variable.
+ */
 export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.ProcessEnv>): Options | 'help' {
   const { values, positionals } = parseParameters(parameters);
   if (values.help) return 'help';
@@ -71,7 +74,7 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
     throw misuseError(
       'The address of Charter must begin with https:// or http://, such as https://charter.example.org.',
     );
-  // The line break at the end of a file with the key often becomes part of the variable.
+  // If the key was read from a file, the variable often ends with that file's line break.
   const apiKey = env['CHARTER_API_KEY']?.trim();
   if (!apiKey) throw misuseError('Set the environment variable CHARTER_API_KEY to the API key.');
   requireKey(apiKey);
@@ -89,7 +92,10 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
   };
 }
 
-/** A report is numbered behind the one that it comes from, which must not be replaced while it is read. */
+/**
+ * Returns the default path of the report. If the imported file is itself a report, the new one gets the next number, so that it
+ * does not replace the file while it is read.
+ */
 function reportOf(file: string): string {
   const name = file.replace(/\.csv$/i, '');
   const [, start, number = 1] = /^(.+\.refused)(?:-(\d{1,9}))?$/.exec(name) ?? [];
@@ -112,7 +118,7 @@ function parseParameters(parameters: readonly string[]) {
       },
     });
   } catch (error) {
-    // The advice that follows is left out: it concerns arguments that begin with a hyphen.
+    // Leaves out Node's advice after the first sentence, because it concerns arguments that begin with a hyphen.
     throw misuseError(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
   }
 }
@@ -125,7 +131,9 @@ function requireKey(apiKey: string): void {
   }
 }
 
-/** The last "=" separates, because the name of a column may hold one. */
+/**
+ * Returns the fields by the name of their column. The last "=" separates them, because the name of a column may contain a "=".
+ */
 function mapOf(pairs: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();
   for (const pair of pairs) {

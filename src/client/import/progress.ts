@@ -4,7 +4,10 @@ import type { Fetch } from '../settings.ts';
 
 const WIDTH = 30;
 
-/** A line that is written again and again, on a terminal only. */
+/**
+ * A line on the terminal that shows the progress and is overwritten again and again. Nothing is written if the output is not a
+ * terminal.
+ */
 export class Progress {
   readonly #isShown = process.stderr.isTTY;
   #state = '';
@@ -16,7 +19,7 @@ export class Progress {
     this.#write(this.#state);
   }
 
-  /** Says why nothing happens, until the next state. */
+  /** Shows why the import waits, until the next progress. */
   showWait(reason: string): void {
     this.#write(`${this.#state} ${reason}`.trimStart());
   }
@@ -33,7 +36,7 @@ export class Progress {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Sends requests, and tells the user why the client waits before it sends one again: once for each outage. */
+/** Returns a `fetch` that tells the user why the client waits before a retry, once for each outage. */
 export function createTellingFetch(
   progress: Progress,
   { stopping, advice }: { stopping: AbortSignal; advice: string },
@@ -61,7 +64,10 @@ export function createTellingFetch(
   };
 }
 
-/** The advice if no response arrives because Node does not use the proxy; empty if there is none. It holds no value. */
+/**
+ * Returns the advice if Node does not use a proxy that is set in the environment; otherwise an empty string. The advice does not
+ * contain the value of a variable.
+ */
 export function proxyAdvice(url: string, env: Readonly<NodeJS.ProcessEnv>): string {
   const name = /^https:/i.test(url) ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const isGiven = Boolean(env[name] || env[name.toLowerCase()]);

@@ -9,11 +9,11 @@ export type Refusal = { readonly row: Row; readonly status: number | undefined; 
 
 /** The columns of a file that may be a report of refused rows. */
 export type Layout = {
-  /** The places of the columns that are not reasons, without those behind the last column with a name. */
+  /** The indexes of the columns that the report did not add, up to the last column with a name. */
   readonly own: readonly number[];
-  /** The place of the column with the messages; `undefined` if the file is not a report. */
+  /** The index of the column with the messages; `undefined` if the file is not a report. */
   readonly message: number | undefined;
-  /** The number of columns up to the last one with a name. */
+  /** The number of columns up to the last column with a name. */
   readonly width: number;
 };
 
@@ -32,13 +32,13 @@ export function layoutOf(header: readonly string[]): Layout {
 type Options = {
   readonly format: CsvFormat;
   readonly header: readonly string[];
-  /** Tells the user what became of an earlier report. */
+  /** Tells the user what was done with an earlier report. */
   readonly tell: (words: string) => void;
 };
 
 /**
- * Writes a CSV file with the refused rows, in the format of the imported file, with the reasons in additional columns. The file
- * can be corrected and imported with the same options. It is created when the first row is refused.
+ * A CSV file with the refused rows, in the format of the imported file, with the reasons in additional columns. The user can
+ * correct the file and import it with the same options. The file is created when the first row is refused.
  */
 export class RefusedRows {
   readonly #path: string;
@@ -83,7 +83,7 @@ export class RefusedRows {
       }
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
-      // Not every file system allows it. The report then counts as edited.
+      // Some file systems do not allow this. The report then counts as edited.
       await handle.utimes(...timesOfUnedited((await handle.stat()).size)).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);
@@ -94,7 +94,7 @@ export class RefusedRows {
     await this.#file?.handle.close();
   }
 
-  /** Removes the report of an earlier import, after one that has refused no row. */
+  /** Removes the report of an earlier import. Does nothing if this import has refused rows. */
   async removeEarlier(): Promise<void> {
     if (this.#file !== undefined) return;
     await this.#keepEdited();
@@ -110,7 +110,10 @@ export class RefusedRows {
     return `${mark}${separator}${this.#line(header, ADDED)}`;
   }
 
-  /** Rows with too few cells are filled up, so that each reason is in its column. */
+  /**
+   * Returns the line of a row with its reasons. Adds empty cells to a row that is too short, so that each reason is in its
+   * column.
+   */
   #line(cells: readonly string[], added: readonly string[]): string {
     const own = this.#layout.own.map((place) => cells[place] ?? '');
     return csvLine([...own, ...added], this.#options.format);
@@ -123,13 +126,13 @@ export class RefusedRows {
     });
     if (found === null) return 'nothing';
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    // A device, such as /dev/null, and an empty file lose nothing.
+    // Replacing an empty file or a device, such as /dev/null, loses nothing.
     if (!found.isFile() || found.size === 0) return 'expendable';
     if (!isReport(await startOfFile(this.#path))) return 'other';
     return Math.round(found.mtimeMs) % 1000 === millisecondsOf(found.size) ? 'report' : 'edited report';
   }
 
-  /** Keeps a report with corrections that may not have been imported yet. */
+  /** Renames a report that was edited, because its corrections may not have been imported yet. */
   async #keepEdited(): Promise<void> {
     if ((await this.#findFile()) !== 'edited report') return;
     let kept = `${this.#path}.edited`;
@@ -145,13 +148,19 @@ export class RefusedRows {
   }
 }
 
-/** The milliseconds of both times of a report tell it from one that somebody has edited since. */
+/**
+ * Returns the times for a new report. Their milliseconds depend on the size of the file, so that a report that was edited later
+ * can be recognized.
+ */
 function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
   const time = new Date(Math.floor(Date.now() / 1000) * 1000 + millisecondsOf(size));
   return [time, time];
 }
 
-/** A number from 1 to 997, because an edited file has 0 where the file system keeps whole seconds only. `size` in bytes. */
+/**
+ * Returns a number from 1 to 997. It is never 0, because file systems that store whole seconds give an edited file 0
+ * milliseconds. `size` is in bytes.
+ */
 function millisecondsOf(size: number): number {
   return 1 + (size % 997);
 }

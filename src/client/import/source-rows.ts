@@ -17,10 +17,10 @@ export class SourceRows {
   readonly #options: SourceOptions;
   readonly #layout: Layout;
   readonly #rowOf = new WeakMap<object, Row>();
-  /** The first row of each ID, with a digest of its values. */
+  /** The first row with each ID: its number, and a digest of its values. */
   readonly #firstOf = new Map<string, { readonly number: number; readonly digest: string }>();
   share: number | undefined;
-  /** The number of rows whose ID begins or ends with a space, and the number of the first of them. */
+  /** The number of rows whose ID begins or ends with a space, and the row number of the first of them. */
   readonly blanks = { count: 0, first: 0 };
 
   constructor(rows: AsyncIterable<Row>, options: SourceOptions) {
@@ -48,7 +48,7 @@ export class SourceRows {
     return row;
   }
 
-  /** Returns why the cells may belong to other columns; `null` if their number is right. */
+  /** Returns why the cells of the row may belong to other columns, or `null` if their number is right. */
   #miscount({ cells }: Row): string | null {
     const { header, delimiter } = this.#options;
     const { own, message, width } = this.#layout;
@@ -57,7 +57,7 @@ export class SourceRows {
     const rest = cells.slice(width);
     if (cells.length > header.length || rest.some((cell) => cell.trim() !== ''))
       return `The row has ${formatCells(cells.length)} instead of ${width}. Put each value into its column and empty this cell. After the last column: ${rest.join(delimiter)}`.trimEnd();
-    // A spreadsheet fills up such a row, and keeps the reason for which it was refused.
+    // A spreadsheet adds the missing cells to such a row, but keeps the reason for which the row was refused.
     const reason = message === undefined ? '' : (cells[message] ?? '');
     const [, had, needed] = /^The row has (\d+) cells? instead of (\d+)\./.exec(reason) ?? [];
     if (had === undefined) return null;
@@ -98,7 +98,7 @@ export const PATH = '/api/parent_programs';
 
 export type Upsert = Extract<ChangeOf<typeof PATH>, { action: 'upsert' }>;
 
-/** The type makes the compiler reject this table unless it has exactly the contract's fields. */
+/** The type of this table requires exactly the contract's fields, so a missing or unknown field does not compile. */
 const FIELDS: Readonly<Record<Exclude<keyof Schemas['ParentProgramUpsert'], 'metadata'> | 'external_id', true>> = {
   external_id: true,
   name: true,
@@ -107,15 +107,18 @@ const FIELDS: Readonly<Record<Exclude<keyof Schemas['ParentProgramUpsert'], 'met
 const METADATA = 'metadata.';
 
 export type Columns = {
-  /** The fields by the place of their column. */
+  /** The fields, by the index of their column. */
   readonly fields: ReadonlyMap<number, string>;
-  /** A list of the other columns to print; empty if there are none. */
+  /** The list of the other columns, in words for the user; empty if there are none. */
   readonly ignored: string;
   /** The fields for which the file has no column. */
   readonly missing: readonly string[];
 };
 
-/** Throws an ImportError if a column of the map, or one for a field that every row needs, does not exist. */
+/**
+ * Returns the columns of the file. Throws an ImportError if a column of the map does not exist, or if a required field has no
+ * column.
+ */
 export function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): Columns {
   const names = header.map((name) => name.trim());
   const listed = `The columns of the file: ${listOf(names)}.`;
@@ -162,7 +165,7 @@ function delimiterAdvice(names: readonly string[]): string | undefined {
   return found && `Did you mean --delimiter ${found === '\t' ? 'tab' : `"${found}"`}? `;
 }
 
-/** Spreadsheets write cells without a name behind the last column. */
+/** Returns the list of names in words. Spreadsheets write cells without a name after the last column. */
 function listOf(names: readonly string[], describe = (name: string) => name): string {
   const named = names.filter((name) => name !== '');
   const unnamed = names.length - named.length;
@@ -181,7 +184,7 @@ function isField(name: string): boolean {
   return Object.hasOwn(FIELDS, name) || (name.startsWith(METADATA) && name.length > METADATA.length);
 }
 
-/** Returns the change for a row. An empty cell is a field without a value. */
+/** Returns the change for a row. An empty cell leaves its field without a value. */
 function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
   const entries = [...fields].map(([at, field]): [string, string] => [field, cells[at] ?? '']);
   const { external_id: externalId = '', name = '', description = '' } = Object.fromEntries(entries);
@@ -197,7 +200,7 @@ function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>)
   };
 }
 
-/** Whether a name is probably meant to be the other one: they differ in case, in separators or by a typing mistake. */
+/** Returns whether a name probably means the other one: the names differ in case, in separators or by a typing mistake. */
 function isSimilar(name: string, other: string): boolean {
   const [written, meant] = [lettersOf(name), lettersOf(other)];
   return distance(written, meant) <= meant.length / 4;
@@ -207,7 +210,7 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[\s_.-]/g, '');
 }
 
-/** The number of characters to add, remove or replace (Levenshtein). */
+/** Returns the number of characters to add, remove or replace (the Levenshtein distance). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 0; i < from.length; i += 1) {
