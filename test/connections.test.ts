@@ -240,8 +240,8 @@ describe('during a shutdown', () => {
     expect(peer.seen.text.lastIndexOf('HTTP/1.1')).toBeLessThan(peer.seen.text.indexOf('Connection: close'));
   });
 
-  // A client must be able to repeat such a request on another server without creating a row twice. A reset could destroy the
-  // response before it.
+  // A client must be able to repeat the later requests on another server without creating a row twice. A reset could destroy the
+  // last response.
   test('a request after the one with Connection: close is not processed, and resets nothing', async () => {
     const peer = await open(GET);
     await until('the first response', () => statuses(peer).length === 1);

@@ -45,7 +45,7 @@ describe('an atomic batch', () => {
         { action: 'create', body: { name: 'x' } },
         { action: 'update', id: rows[0].id, body: { name: 'a 2' } },
         changeOf(rows),
-        // This is the second change of the row, so the first change must be written before it.
+        // The second change of the same row. The first change must be written before it.
         { action: 'update', id: rows[0].id, body: { name: 'a 3' } },
       ],
       { atomic: true },

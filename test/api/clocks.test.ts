@@ -1,5 +1,5 @@
-// What happens when clocks are set back. The server's clock is an option of the test. An organization's version stands for
-// PostgreSQL's clock, because a version is never less than the time of a change.
+// What happens when clocks are set back. The server's clock is an option of the test. PostgreSQL's clock is simulated by the
+// organization's version, which is never less than the time of a change.
 import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listKeys } from '../../src/service/keys/list-keys.ts';

@@ -11,7 +11,7 @@ import { startServer } from '../support/servers/server.ts';
 
 const site = await useSite({ host: 'localhost', script: AXE_SCRIPT });
 
-/** Connects a virtual authenticator to the page. It stands for, for example, the fingerprint reader of a laptop. */
+/** Connects a virtual authenticator to the page, which simulates, for example, the fingerprint reader of a laptop. */
 async function connectAuthenticator(page: Page) {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send('WebAuthn.enable');

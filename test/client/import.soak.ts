@@ -199,8 +199,8 @@ test.each([
   network.play(passesOn(server.url));
   const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
-  // These are the request for the key and three batches. Without the waits, two batches would be refused and sent again. On a
-  // busy machine, one may be.
+  // One request for the key and three batches. Without the waits, two batches would be refused and sent again. On a busy machine,
+  // one batch may be.
   expect(network.received.length).toBeLessThan(6);
 });
 

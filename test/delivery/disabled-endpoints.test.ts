@@ -80,7 +80,8 @@ test.each([
   expect(row?.disabledReason).toBe(disabledReason);
 });
 
-// The bug: the result of the attempt was stored before the outage, so nothing said any more that the endpoint had to be disabled.
+// The bug: the result of the attempt was stored before the outage, and afterwards nothing said that the endpoint had to be
+// disabled.
 test('an outage between an attempt and the disabling of its endpoint delays it, and counts the attempt once', async () => {
   const { organizationId } = await create(respondsWith(500));
   await db.prisma.webhookEndpoint.updateMany({

@@ -16,7 +16,7 @@ test('a wait is up to a tenth longer', () => {
   expect([0, 0.5, 1].map((random) => retryMsAfter(2, random))).toEqual([300_000, 315_000, 330_000]);
 });
 
-// Otherwise housekeeping would delete a delivery with its event before the last attempt, and nobody would know.
+// If an event expired earlier, housekeeping would delete its delivery before the last attempt, and nobody would know.
 test('the last attempt comes before its event expires, with every value of EVENT_RETENTION_DAYS', () => {
   const shortestDays = [1, 2, 3].find((days) => {
     try {

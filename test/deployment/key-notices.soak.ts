@@ -21,7 +21,7 @@ const STEPS: readonly { readonly ahead: number; readonly days: number | null; re
   { ahead: 5, days: null, isUsed: true },
   { ahead: 11, days: 30, isUsed: true },
   { ahead: 8, days: null, isUsed: false },
-  // No server runs while the time of the notice seven days before the end passes.
+  // No server runs at the time of the notice seven days before the end, so that notice is skipped.
   { ahead: 39.5, days: 1, isUsed: true },
   { ahead: 11, days: null, isUsed: false },
 ];

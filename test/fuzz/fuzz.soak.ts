@@ -26,7 +26,8 @@ test('requests generated from the document get the responses that it declares', 
 // Checks the generator: if it generated only valid requests, the tests above would always pass.
 test('a bound that differs from that of the server is found, and shrunk to one command that shows it', async () => {
   const other = plantIn(document, [set('components parameters Limit schema maximum', 50)]);
-  // The first run that finds the wrong limit ends the search. Which run that is changes with every resource of the contract.
+  // The search ends with the first run that finds the wrong limit. The number of that run changes with every resource of the
+  // contract.
   const failure = await fuzz('requests', { document: other, world, runs: 2500, seed: 1 });
   const [found, command = '', again] = failure?.split('\n') ?? [];
   expect(found).toMatch(/is invalid and must get 422 that names "limit", and got 200\.$/);
@@ -40,7 +41,7 @@ test('malformed bytes get a response of the document or none, and the server kee
 });
 
 test('a response to bytes is read without damage to a character that arrives in two segments', async () => {
-  // The bug: such a character became two U+FFFD, so the body was longer than its Content-Length.
+  // The bug: a character in two segments became two U+FFFD, so the body was longer than its Content-Length.
   const body = `x${'é'.repeat(500_000)}`;
   await using server = await startUpstream((_, res) => res.end(body));
   expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);

@@ -139,7 +139,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const ofWorker = `charter_database_connections_max{worker="1"} ${POOL_SIZE}\n`;
     expect(await (await fetch(metricsUrl)).text()).toContain(ofWorker);
   },
-  // By default, such a database is refused, which test/postgres/migrate.test.ts tests.
+  // By default, a newer database is refused, which test/postgres/migrate.test.ts tests.
   async NEWER_DATABASE() {
     const { rows } = await db.pool.query(`select migration_name from _prisma_migrations order by 1 desc limit 1`);
     expect(rows).toEqual([{ migration_name: '20991231000000_of_tomorrow' }]);

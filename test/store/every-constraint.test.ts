@@ -246,7 +246,7 @@ const VIOLATIONS: Record<string, Record<string, unknown>> = {
   webhook_days_failed_check: { failed: -1 },
 };
 
-/** Values of which most CHECKs of a single column refuse at least one. */
+/** Unusual values. Most CHECKs of a single column refuse at least one of them. */
 const UNUSUAL = ['', ' ', '[]', -1, 2 ** 31 - 1];
 
 type Constraint = { readonly table: string; readonly name: string; readonly columns: readonly string[] };

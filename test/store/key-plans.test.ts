@@ -17,7 +17,7 @@ await database.db.pool.query('vacuum analyze users, api_keys');
 const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
-/** Fills the organization. Returns the id of a user who has made 40 keys for others, half of which have ended. */
+/** Fills the organization. Returns the id of a user who has made 40 keys for others. Half of these keys have ended. */
 async function fill({ scope: { organizationId }, userId }: Tenant): Promise<string> {
   await writeRows(
     database.db,

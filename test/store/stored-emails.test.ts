@@ -47,7 +47,8 @@ test('e-mails of an earlier version get their normal form, and one that another 
     `alone@${ascii}`,
     `grete@${domain}`,
     `grete@${ascii}`,
-    // This user got the address although an invitation has it, because an invitation does not reserve an address.
+    // The invited user gets the normal form although another user has this address, because an invitation does not reserve an
+    // address.
     `mei@${ascii}`,
   ]);
 });

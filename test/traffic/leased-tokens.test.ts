@@ -76,7 +76,7 @@ test('tokens of a batch are owed: they are paid from the stock first, and nobody
   tokens.take(99);
   expect(tokens.request).toMatchObject({ wanted: 40, owed: 59 });
   expect([tokens.decide(0), tokens.decide(0, 99)]).toEqual(['unknown', 'unknown']);
-  // This must also hold while the lease is under way.
+  // The decision must also be unknown while the lease is under way.
   const { wanted, owed } = tokens.request;
   tokens.take(10);
   expect(tokens.decide(0)).toBe('unknown');

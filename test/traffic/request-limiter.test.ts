@@ -141,7 +141,7 @@ test('of one key or organization, a limited number of requests waits for a lease
   for (const id of ['a', 'b', 'c']) expect(() => limiter.admitKey(key(limits, id))).toThrow(OVERLOADED);
   // Another organization is not affected.
   waiting.push(limiter.admitKey({ ...key(limits, 'd'), organizationId: 'p' }));
-  // Nor are requests without a key.
+  // Requests without a key are not affected, either.
   const admission = limiter.admitAddress('192.0.2.1');
   lease.reject(new Error('The database is stopped.'));
   expect(await admission).toBe(true);
@@ -161,7 +161,7 @@ test('requests without a key from many addresses do not wait without bound, and 
   lease.reject(new Error('The database is stopped.'));
   expect(await Promise.all(waiting)).toEqual([true, true, true]);
   expect(await admission).toMatchObject({ isAdmitted: true });
-  // No request is waiting any more.
+  // No request is waiting now.
   clock.at += 1000;
   expect(await limiter.admitAddress('192.0.2.4')).toBe(true);
 });

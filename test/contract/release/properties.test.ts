@@ -56,7 +56,7 @@ test('the comparison finds every removal from the contract and every addition', 
     fc.property(fc.constantFrom(...paths), (path) => {
       const other = withoutAt(contract, path);
       if (!isObject(other)) throw new Error('A document is an object.');
-      // Removing such a component would leave dangling references, and the linter refuses such a document.
+      // Removing a whole component would leave dangling references, which the linter refuses.
       if (path[0] === 'components' && path.length <= 3) return;
       expect(compareDocuments(contract, other)).not.toEqual([]);
       expect(compareDocuments(other, contract)).not.toEqual([]);

@@ -124,7 +124,7 @@ test('an expiry that is later than the organization now allows is neither offere
   expect(wordsOf(page)).toMatch(
     /The old key would expire on \d+ \w{3} \d{4}: your organization now allows at most 120 days\./,
   );
-  // These values come from a form of an older version, or from one that was open when the policy changed.
+  // The values of a form of an older version, and of a form that was open when the policy changed.
   for (const expiry of ['keep', '']) {
     const kept = await browser.submit(path, { expiry });
     expect([expiry, kept.status, keysIn(kept)]).toEqual([expiry, 422, []]);

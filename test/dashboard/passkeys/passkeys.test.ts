@@ -102,7 +102,7 @@ const FORGERIES: Record<string, Deviation> = {
   'with impossible backup flags': { isBackedUp: true },
 };
 
-/** The same and further responses, which only an existing passkey can send. */
+/** All forgeries above, and those that only an existing passkey can send. */
 const FORGED_USES: Record<string, Deviation> = {
   ...FORGERIES,
   'with a wrong signature': { isForged: true },

@@ -6,7 +6,7 @@ import { createActor, createScope, times } from '../../support/data/actors.ts';
 import { encryptedSecret } from '../../support/postgres/postgres.ts';
 import { countStatements } from '../../support/postgres/statements.ts';
 
-// No mail server listens there. Mails are sent in the background, so this delays no response.
+// No mail server listens on this port. That delays no response, because mails are sent in the background.
 const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Charter <charter@example.org>' };
 const dashboard = await useDashboard({ publicUrl: 'http://charter.example.org', mail });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { canonicalJson, parseJson, repeatedNamesIn } from '../../../src/domain/resources/json.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
-// While an object that was parsed from such a text is alive, V8's JSON.parse misreads the keys of later texts:
+// While an object that was parsed from one of these texts is alive, V8's JSON.parse misreads the keys of later texts:
 // https://github.com/nodejs/node/issues/63785
 const poison: unknown[] = [];
 for (const first of ['a', '\n', '']) poison.push(JSON.parse(`{${JSON.stringify(first)}:1,"\\\\":2}`));
@@ -118,7 +118,7 @@ describe('repeatedNamesIn', () => {
     );
   });
 
-  // The attack: a request body with such a text, which takes so long that it blocks all other requests.
+  // The attack: a request body whose parsing takes so long that it blocks all other requests.
   test.each<[string, (size: number) => string]>([
     ['objects in objects', (size) => `${'{"a":'.repeat(size)}1${'}'.repeat(size)}`],
     ['backslashes', (size) => JSON.stringify({ a: '\\'.repeat(5 * size) })],

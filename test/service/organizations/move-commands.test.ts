@@ -53,7 +53,7 @@ test('a cancelled move leaves the organization as it was: active, or suspended',
   });
 });
 
-// Otherwise, two databases would serve the organization.
+// If a move was cancelled after an import, two databases would serve the organization.
 test('a move is cancelled only by an operator who confirms that it was imported nowhere', async () => {
   const { organizationId, client } = await createMovedTeam();
   for (const refused of [

@@ -124,7 +124,8 @@ test('signing out ends this session on the server, and no other', async () => {
 });
 
 test('an organization that requires single sign-on accepts the password of its break-glass administrator alone', async () => {
-  // This holds even if single sign-on is removed from the server, so that no way to sign in at a provider is registered.
+  // In this test, no sign-in at a provider is registered. The requirement must hold even if single sign-on is removed from the
+  // server.
   const administrator = await createAccount(db, { role: 'administrator' });
   const member = await createAccount(db, { scope: administrator.scope });
   await linkDirectly(db, administrator);

@@ -53,7 +53,7 @@ describe('the e-mail', () => {
   });
 
   test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
-    // GitLab sends such a token. The risk: somebody who has left the group stays a manager.
+    // GitLab sends ID tokens with the e-mail address alone. The risk: somebody who has left the group stays a manager.
     await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };
@@ -276,7 +276,7 @@ describe('an access link', () => {
     expect([asked.text.includes('name="password"'), asked.text.includes('name="code"')]).toEqual([false, true]);
     for (const code of ['', '000000']) await expectNobody(browser, await browser.submit(path, { code }), 422);
     expect(await db.prisma.ssoIdentity.count({ where: { userId: administrator.userId } })).toBe(0);
-    // The owner has the code. The link stands in for the password, and can be used only once.
+    // The owner has the code. The link replaces the password, and can be used only once.
     const page = await browser.submit(path, { code: codeAt(uri, dashboard.now()) });
     expect([page.headers['location'], await isIn(browser)]).toEqual(['/profile', true]);
     expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);

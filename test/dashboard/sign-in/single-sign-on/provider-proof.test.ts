@@ -327,7 +327,7 @@ test('a sign-in of a colleague at the provider proves nothing, nor does one in a
   const elsewhere = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   expect((await other.get(elsewhere)).status).toBe(400);
   for (const each of [browser, other]) expect((await create(each)).status).toBe(403);
-  // Such a sign-in does not open a session, either.
+  // A sign-in in another browser does not open a session, either.
   const last = provider.authorize(await proofUrl(browser), { sub: email, email, ...fresh });
   browser.cookies.delete('charter');
   const page = await browser.get(last);

@@ -105,7 +105,7 @@ test.each(['', '/tenant/'])('an issuer ending in "%s" is stored as the provider 
     expect((await connectTo(other, browser, { issuer: typed })).status).toBe(303);
     const stored = await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } });
     expect(stored.issuer).toBe(issuer);
-    // Both forms are the same issuer, so the stored secret is used, and nothing changes.
+    // With and without the final slash, the issuer is the same, so the stored secret is used, and nothing changes.
     expect((await connectTo(other, browser, { issuer: typed, client_secret: '' })).status).toBe(303);
     expect(await db.prisma.ssoConnection.findUniqueOrThrow({ where: { organizationId } })).toEqual(stored);
     expect((await listAuditEventsOf(db, actor)).filter(({ action }) => action === 'sso.connection_saved')).toHaveLength(
