@@ -161,7 +161,10 @@ function getTarget(document: Json, reference: string): Json {
   return target;
 }
 
-/** Returns the names in a reference within the document, which is a JSON Pointer in a URI fragment (RFC 6901 section 6). */
+/**
+ * Returns the names in a reference such as "#/components/schemas/Event", which is a JSON Pointer in a URI fragment (RFC 6901
+ * section 6).
+ */
 export function namesIn(reference: string): string[] {
   return reference
     .replace(/^#\/?/, '')
