@@ -135,8 +135,8 @@ export class Connection {
   /** The responses, in the order of their requests. When a request arrives, the responses that have been sent are removed. */
   readonly #responses: ServerResponse[] = [];
   /**
-   * The responses at the end of that list whose requests are not being processed yet. While there are any, the connection is not
-   * read.
+   * The responses at the end of `#responses` whose requests are not being processed yet. While there are any, the connection is
+   * not read.
    */
   readonly #waiting: ServerResponse[] = [];
   /** Whether a response has been chosen as the connection's last one. Later requests get no response. */
