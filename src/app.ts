@@ -110,6 +110,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
     clientAddressOf,
     throttle: traffic.throttle,
     queue: traffic.queues.dashboard,
+    keyUses: traffic.keyUses,
     now,
     onFault: reporter.onFault,
     onOverload: reporter.onOverload,

@@ -11,7 +11,7 @@ import { openCursor, sealCursor } from '../src/api/list-page.ts';
 import { requireIfMatch, satisfiesIfNoneMatch } from '../src/api/response.ts';
 import { waitMsAfter } from '../src/client/sending.ts';
 import { parseEvent } from '../src/client/webhooks.ts';
-import { csvLine } from '../src/dashboard/audit-log/export.ts';
+import { csvLine } from '../src/dashboard/http/csv-file.ts';
 import { isNetwork } from '../src/domain/forbidden-address.ts';
 import { findKeyInText, formatKey, inspectKey } from '../src/domain/keys/api-key.ts';
 import { networkOf } from '../src/domain/network.ts';

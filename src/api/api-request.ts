@@ -9,8 +9,7 @@ import { maskKeys } from '../domain/keys/api-key.ts';
 import type { Exchange } from '../domain/request.ts';
 import { bodyProblemOf } from '../domain/request.ts';
 import { parseJson, repeatedNamesIn } from '../domain/resources/json.ts';
-import type { AcceptedKey } from '../service/authenticate.ts';
-import type { UseRecorder } from '../traffic/last-used.ts';
+import type { AcceptedKey, KnownKey } from '../service/authenticate.ts';
 import { HttpError, MAX_FIELDS } from './exceptions.ts';
 import type { ContractOperation, QueryParameter } from './operation.ts';
 import type { RenderedResponse } from './response.ts';
@@ -57,8 +56,10 @@ export class ApiRequest {
    * request, and until the body has been read.
    */
   extraItems = 0;
-  /** Records the response as a use of the key. `undefined` if the key is unknown, or the client has closed the connection. */
-  use: UseRecorder | undefined = undefined;
+  /**
+   * The key, whose uses the response is one of. `undefined` if no known key was sent, or the client has closed the connection.
+   */
+  known: KnownKey | undefined = undefined;
   /** The names and values of the rate limit headers, alternating. Empty if no limit applies, or the key is not accepted. */
   rateLimitFields: readonly string[] = NOTHING;
   #match = NO_MATCH;

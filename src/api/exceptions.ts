@@ -59,6 +59,8 @@ export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: num
 };
 
 export type Exception = {
+  /** The name of the schema in the contract. */
+  readonly name: ExceptionName;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
@@ -108,7 +110,8 @@ function refusal(
   // A message may repeat what the client sent, such as a path. Keys in it are masked, because responses are often logged.
   const shown = { message: clip(maskKeys(message), MAX_MESSAGE) };
   const body = errors === undefined ? shown : { ...shown, errors };
-  return { status: EXCEPTIONS[code].status, headers, body, isFault: false };
+  const { status, schema: name } = EXCEPTIONS[code];
+  return { name, status, headers, body, isFault: false };
 }
 
 /** The most characters of a message that the contract allows. */

@@ -47,7 +47,7 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
         known = await getKnownKey(keyHashOf(req, environment), { findKey, now, keyUses });
         request.exchange.key = known.record;
         // The response is counted as a use of the key, whether or not the key is accepted.
-        request.use = known.use;
+        request.known = known;
         request.key = acceptKey(known);
         if (known.record.allowedAddresses !== null)
           requireAllowedAddress(known.record, addressIn(clientAddressOf(req)));

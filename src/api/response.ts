@@ -13,7 +13,7 @@ import {
 import type { RequestResult } from '../domain/keys/key-usage.ts';
 import type { Exchange } from '../domain/request.ts';
 import { stringifyJson } from '../domain/resources/json.ts';
-import type { UseRecorder } from '../traffic/last-used.ts';
+import type { KnownKey } from '../service/authenticate.ts';
 import { type Exception, exceptionOf } from './exceptions.ts';
 
 // How the result of a handler, or an error, becomes a response: rendering, sending, and conditional requests.
@@ -41,6 +41,8 @@ export type RawResponse = {
   readonly fields: readonly string[];
   /** The JSON in UTF-8, with one character for each byte; `undefined` if the response has no body. */
   readonly text: string | undefined;
+  /** The exception in the body; omitted if the body is none. */
+  readonly exception?: { readonly name: string; readonly message: string };
 };
 
 /** A successful response, which may be sent to many requests. */
@@ -77,8 +79,9 @@ export function conditionalResponseOf(req: IncomingMessage, rendered: RenderedRe
   return satisfiesIfNoneMatch(req.headers['if-none-match'], entityTag) ? rendered : notModified;
 }
 
-export function renderException({ status, headers, body }: Exception): RawResponse {
-  return rawResponseOf(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
+export function renderException({ name, status, headers, body }: Exception): RawResponse {
+  const response = rawResponseOf(status, { ...headers, 'Cache-Control': 'no-store' }, encodeJson(body));
+  return { ...response, exception: { name, message: body.message } };
 }
 
 /** Returns a response that can be sent. `bytes` are JSON in UTF-8; `undefined` if the response has no body. */
@@ -123,8 +126,10 @@ export type AnsweredRequest = {
   readonly requestBody: unknown;
   /** The names and values of the rate limit headers, alternating. */
   rateLimitFields: readonly string[];
-  /** Counts the response as a use of the key; `undefined` if no known key was sent. */
-  use: UseRecorder | undefined;
+  /** The number of a batch's changes other than the first. */
+  readonly extraItems: number;
+  /** The key, whose uses the response is one of; `undefined` if no known key was sent. */
+  known: Pick<KnownKey, 'use' | 'at'> | undefined;
 };
 
 /** Sends the response to a request. */
@@ -136,12 +141,32 @@ export type Send = (request: AnsweredRequest, response: RawResponse) => void;
  */
 export function createSend(securityHeaders: Readonly<Record<string, string>>): Send {
   const always = Object.entries(securityHeaders).flat();
-  return ({ method, res, exchange, rateLimitFields, use }, { status, fields, text }) => {
+  return (request, response) => {
+    const { method, res, exchange, rateLimitFields, known } = request;
+    const { status, fields, text } = response;
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
-    use?.countResponse(resultOf(status, rateLimitFields));
+    if (known !== undefined) recordUse(known, request, response);
   };
 }
+
+/**
+ * Counts the response as a use of the key, and records the request if it was refused or failed, or a sample lacks its operation.
+ */
+function recordUse(
+  { use, at }: Pick<KnownKey, 'use' | 'at'>,
+  { exchange: { requestId, handledBy: operation, startedAt }, rateLimitFields, extraItems }: AnsweredRequest,
+  { status, exception: { name, message } = NO_EXCEPTION }: RawResponse,
+): void {
+  const result = resultOf(status, rateLimitFields);
+  // A batch that a limit refused has spent none of its tokens.
+  use.countResponse(result, result === 'limited' ? 1 : 1 + extraItems);
+  if (result === 'successful' && !use.lacksSample(operation)) return;
+  const durationMs = Math.round(performance.now() - startedAt);
+  use.noteRequest({ requestId, at, operation, status, exception: name, message, durationMs });
+}
+
+const NO_EXCEPTION = { name: '', message: '' };
 
 /**
  * Returns what a response counts as. "limited" means that a limit of the key or its organization refused the request. A refusal
@@ -176,7 +201,7 @@ export function createSendException({ send, onFault, onOverload, onRefusedKey }:
     if (exception.isFault) onFault(error, exchange.requestId);
     if (error instanceof OverloadError) onOverload?.(error.overloaded, exchange);
     // The client closed the connection, which is not a failure of the server, so no use is counted.
-    if (error instanceof AbandonedError) request.use = undefined;
+    if (error instanceof AbandonedError) request.known = undefined;
     // If a key ended after it was accepted, the response has no rate limit headers, as if the key had not been accepted.
     if (error instanceof UnauthenticatedError || error instanceof ForbiddenAddressError) request.rateLimitFields = [];
     if (error instanceof UnauthenticatedError) onRefusedKey?.(error.reason);

@@ -19,6 +19,8 @@ export class Exchange {
   route: string | undefined = undefined;
   /** The key of the request, whether or not it was accepted, as the log names it; `undefined` if no known key was sent. */
   key: KeyOfRequest | undefined = undefined;
+  /** When the request arrived, in milliseconds on the clock of `performance.now`. */
+  readonly startedAt = performance.now();
   /** Whether the request gets a line in the log. Refusals under load do not; they are only counted. */
   isLogged = true;
 

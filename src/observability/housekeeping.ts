@@ -1,5 +1,6 @@
 import { PROVIDER_WAYS } from '../service/sign-in/ways.ts';
 import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
+import { deleteOldKeyRequests } from '../store/keys/key-requests.ts';
 import { deleteOldKeyNetworks, deleteOldKeyUses } from '../store/keys/key-uses.ts';
 import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
 import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
@@ -33,6 +34,7 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'passkey challenges': deleteExpiredChallenges,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
+  'requests of keys': deleteOldKeyRequests,
   'notices about keys': deleteOldKeyNotices,
   'networks of keys': deleteOldKeyNetworks,
   // Deliveries are deleted before their events, because an attempt to deliver a deleted event would fail.

@@ -34,10 +34,9 @@ type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number
 /** Returns a function that logs one line for a request when its response has been sent or its connection was closed. */
 export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
   return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
-    const startedAt = performance.now();
     const { method, url = '/' } = req;
     res.on('close', () => {
-      const milliseconds = performance.now() - startedAt;
+      const milliseconds = performance.now() - exchange.startedAt;
       onFinished?.(exchange, res, milliseconds);
       if (res.statusCode === 503 && !exchange.isLogged) return;
       // A load balancer checks the health every second, so these requests are logged only on the level "debug".

@@ -1,5 +1,12 @@
-import { MAX_USED_NETWORKS, type RequestResult } from '../domain/keys/key-usage.ts';
+import {
+  isUnsuccessful,
+  KEPT_REQUESTS,
+  type KeyRequest,
+  MAX_USED_NETWORKS,
+  type RequestResult,
+} from '../domain/keys/key-usage.ts';
 import { HOUR_MS } from '../domain/time.ts';
+import { writeKeyRequests } from '../store/keys/key-requests.ts';
 import { type KeyUse, noteNetworks, writeKeyUses } from '../store/keys/key-uses.ts';
 import type { Database } from '../store/sql/database.ts';
 
@@ -18,8 +25,15 @@ export type UseRecorder = {
   noteClient(client: UsingClient, at: Date): void;
   /** Counts a request that was refused because the key had been rotated or revoked. */
   countRefusedUse(): void;
-  /** Counts a response. "limited" means that a limit of the key or its organization refused the request. */
-  countResponse(result: RequestResult | 'limited'): void;
+  /**
+   * Counts a response. "limited" means that a limit of the key or its organization refused the request. `items` is the number of
+   * changes of a batch, and 1 for every other request.
+   */
+  countResponse(result: RequestResult | 'limited', items?: number): void;
+  /** Returns whether the sample of successful requests lacks one for this operation since the last write. */
+  lacksSample(operation: string): boolean;
+  /** Records a request that was refused or failed, or is part of the sample. */
+  noteRequest(request: KeyRequest): void;
 };
 
 export type KeyUses = {
@@ -35,27 +49,37 @@ export const NO_KEY_USES: KeyUses = {
     noteClient() {},
     countRefusedUse() {},
     countResponse() {},
+    lacksSample: () => false,
+    noteRequest() {},
   }),
 };
 
 export type KeyUseWriter = KeyUses & {
   /** Writes the recorded uses now. If that fails, they are kept for the next write. Never rejects. */
   flush(): Promise<void>;
+  /** Writes the recorded uses for a page that shows them, unless there are so many that the page would wait. */
+  freshen(): Promise<void>;
+  /** Returns the number of seconds within which every process writes a use, if the processes are as busy as this one. */
+  delaySeconds(): number;
   /** Stops the periodic writes and writes the recorded uses. */
   stop(): Promise<void>;
 };
 
 export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
-  /** The interval between writes in seconds; 60 if it is omitted. */
+  /** The shortest interval between writes in seconds; 5 if it is omitted. */
   everySeconds?: number;
   /** The most keys between two writes, where each key counts once for each hour. Uses of more keys are dropped. */
   maxKeys?: number;
 };
 
-const EVERY_SECONDS = 60;
+const EVERY_SECONDS = 5;
+/** The longest interval between writes in seconds. */
+const MAX_EVERY_SECONDS = 60;
+/** The interval is at least this number of times the duration of the last write, so that writing takes 5% of the time. */
+const INTERVAL_RATIO = 20;
 /** The time in seconds within which a use is written. It is twice the interval, because a write takes time, too. */
-const UNWRITTEN_SECONDS = 2 * EVERY_SECONDS;
+const UNWRITTEN_SECONDS = 2 * MAX_EVERY_SECONDS;
 /** The most keys between two writes. They take about 40 MB of memory and a few seconds of writing. */
 const MAX_KEYS = 50_000;
 /**
@@ -63,11 +87,17 @@ const MAX_KEYS = 50_000;
  * its timeout.
  */
 const KEYS_AT_ONCE = 1000;
+/** The most requests that are recorded between two writes. They take about 2 MB of memory. */
+const MAX_REQUESTS = 4000;
+/** The most requests of one key in one hour, once half of MAX_REQUESTS is recorded: so a key does not use up the room of others. */
+const FEW_REQUESTS = 20;
+/** The most of MAX_REQUESTS that are samples. */
+const MAX_SAMPLES = 400;
 
 /**
- * Records in memory when keys were used, how often rotated or revoked keys were refused, and how many requests succeeded, were
- * refused and failed. Writes the records to the database once a minute, so that requests need not wait. A process that is killed
- * loses the last minute.
+ * Records in memory when keys were used, how often rotated or revoked keys were refused, how many requests succeeded, were refused
+ * and failed, and which ones were refused. Writes the records to the database every 5 seconds, or less often if writing takes long,
+ * so that requests need not wait. A process that is killed loses what it has not written.
  */
 export function startKeyUses(
   db: Database,
@@ -75,8 +105,17 @@ export function startKeyUses(
 ): KeyUseWriter {
   let buffer = new UseBuffer(maxKeys);
   let writing = Promise.resolve();
+  let intervalMs = everySeconds * 1000;
+  let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
+    const startedAt = performance.now();
+    await writeAll();
+    const durationMs = performance.now() - startedAt;
+    intervalMs = Math.max(everySeconds * 1000, Math.min(MAX_EVERY_SECONDS * 1000, INTERVAL_RATIO * durationMs));
+  }
+
+  async function writeAll(): Promise<void> {
     const uses = [...buffer.uses.values()];
     if (uses.length === 0) return;
     const newer = new UseBuffer(maxKeys);
@@ -92,21 +131,29 @@ export function startKeyUses(
         onFailure(error);
         return;
       }
-      // A part whose networks could not be recorded is not kept for the next write, which would count its uses twice.
+      // A part whose networks or requests could not be recorded is not kept for the next write, which would count its uses twice.
       await noteNetworks(db, part).catch(onFailure);
+      await writeKeyRequests(db, part).catch(onFailure);
     }
   }
 
   // Only one write runs at a time, because a failed write returns its uses to the buffer.
   const flush = () => (writing = writing.then(write));
-  const timer = setInterval(flush, everySeconds * 1000);
-  timer.unref();
+  const schedule = () => {
+    timer = setTimeout(() => void flush().then(() => timer !== undefined && schedule()), intervalMs).unref();
+  };
+  schedule();
   return {
     of: ({ organizationId, id }, at) =>
       buffer.find({ organizationId, keyId: id, hourNumber: Math.floor(at.getTime() / HOUR_MS) }),
     flush,
+    async freshen() {
+      if (buffer.uses.size <= KEYS_AT_ONCE) await flush();
+    },
+    delaySeconds: () => Math.ceil((2 * intervalMs) / 1000),
     stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
+      timer = undefined;
       return flush();
     },
   };
@@ -120,6 +167,9 @@ class UseBuffer {
   readonly uses = new Map<string, PendingUse>();
   /** The buffer that replaced this one when its write began; `null` if this one is current. */
   next: UseBuffer | null = null;
+  /** The number of recorded requests, and of the samples among them. */
+  requests = 0;
+  samples = 0;
   readonly #maxUses: number;
 
   constructor(maxUses: number) {
@@ -141,6 +191,9 @@ const CLIENT_EVERY_MS = 1000;
 const DAY_CHARACTERS = '2026-01-31'.length;
 /** An empty map that all keys share as long as no client is recorded, because most keys never need one of their own. */
 const NO_NETWORKS = new Map<string, string>();
+/** Empty lists that all keys share until the first request is recorded, because most keys never need a list of their own. */
+const NO_REQUESTS: KeyRequest[] = [];
+const NO_OPERATIONS: string[] = [];
 const MAX_REFUSED = 2_147_483_647;
 
 class PendingUse implements KeyHour, KeyUse, UseRecorder {
@@ -156,6 +209,12 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   refused = 0;
   failed = 0;
   limited = 0;
+  unlisted = 0;
+  requests = NO_REQUESTS;
+  /** The operations of the requests that are samples. */
+  #sampled = NO_OPERATIONS;
+  /** How many requests were replaced by later ones. */
+  #replaced = 0;
   readonly #buffer: UseBuffer;
   #clientSeenAtMs = -Infinity;
 
@@ -192,13 +251,24 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
   }
 
-  countResponse(result: RequestResult | 'limited'): void {
+  countResponse(result: RequestResult | 'limited', items = 1): void {
     const use = this.#current();
-    use[result] += 1;
-    if (result === 'limited') use.refused += 1;
+    use[result] += items;
+    if (result === 'limited') use.refused += items;
   }
 
-  add({ lastUsedAt, network, client, networks, refusedUses, successful, refused, failed, limited }: KeyUse): void {
+  lacksSample(operation: string): boolean {
+    return !this.#current().#sampled.includes(operation);
+  }
+
+  noteRequest(request: KeyRequest): void {
+    const use = this.#current();
+    if (isUnsuccessful(request)) use.#addUnsuccessful(request);
+    else use.#addSample(request);
+  }
+
+  add(other: KeyUse): void {
+    const { lastUsedAt, network, client, networks, refusedUses, successful, refused, failed, limited } = other;
     for (const [each, day] of networks) if (day > (this.networks.get(each) ?? '')) this.#addNetwork(each, day);
     if (lastUsedAt !== null && later(this.lastUsedAt, lastUsedAt) === lastUsedAt) {
       this.lastUsedAt = lastUsedAt;
@@ -210,6 +280,38 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.refused += refused;
     this.failed += failed;
     this.limited += limited;
+    this.unlisted += other.unlisted;
+    for (const request of other.requests) this.noteRequest(request);
+  }
+
+  #addUnsuccessful(request: KeyRequest): void {
+    const buffer = this.#buffer;
+    const most = buffer.requests < MAX_REQUESTS / 2 ? KEPT_REQUESTS.unsuccessful : FEW_REQUESTS;
+    const { length } = this.requests;
+    if (length < most && buffer.requests < MAX_REQUESTS) {
+      this.#addRequest(request);
+      return;
+    }
+    this.unlisted += 1;
+    if (length === 0) return;
+    // The latest requests are kept.
+    this.requests[this.#replaced % length] = request;
+    this.#replaced += 1;
+  }
+
+  #addSample(request: KeyRequest): void {
+    const buffer = this.#buffer;
+    if (buffer.samples >= MAX_SAMPLES || buffer.requests >= MAX_REQUESTS) return;
+    buffer.samples += 1;
+    if (this.#sampled === NO_OPERATIONS) this.#sampled = [];
+    this.#sampled.push(request.operation);
+    this.#addRequest(request);
+  }
+
+  #addRequest(request: KeyRequest): void {
+    if (this.requests === NO_REQUESTS) this.requests = [];
+    this.requests.push(request);
+    this.#buffer.requests += 1;
   }
 
   #addNetwork(network: string, day: string): void {

@@ -82,6 +82,15 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     refused: 0,
     failed: 0,
   }),
+  key_requests: () => ({
+    organization_id: organizationId,
+    key_id: keyId,
+    at: new Date(),
+    request_id: crypto.randomUUID(),
+    operation: 'getKey',
+    status: 200,
+    duration_ms: 1,
+  }),
   key_networks: () => ({
     organization_id: organizationId,
     key_id: keyId,

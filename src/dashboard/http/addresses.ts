@@ -11,6 +11,11 @@ export function urlOf(path: string, query: Readonly<Record<string, string | null
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
+/** The address of a list as a file. */
+export function fileUrlOf(url: string): string {
+  return `${url}.csv`;
+}
+
 const at = (url: string, page: string | undefined) => (page === undefined ? url : `${url}/${page}`);
 
 export const START_URL = '/';
@@ -90,8 +95,10 @@ export const ORGANIZATION_URL = '/organization';
 export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
 export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
 export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
+/** The requests that are recorded one by one, with all keys. */
+export const ORGANIZATION_REQUESTS_URL = `${ORGANIZATION_USAGE_URL}/list`;
 export const AUDIT_LOG_URL = `${ORGANIZATION_URL}/audit-log`;
-export const AUDIT_LOG_FILE_URL = `${AUDIT_LOG_URL}.csv`;
+export const AUDIT_LOG_FILE_URL = fileUrlOf(AUDIT_LOG_URL);
 
 export const SIGN_IN_SETTINGS_URL = `${ORGANIZATION_URL}/sign-in`;
 export const CONNECTION_URL = `${SIGN_IN_SETTINGS_URL}/connection`;
@@ -171,6 +178,20 @@ export type KeyUrls = {
 /** Returns the URL of the key's own page, or of the page for an action. */
 export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUrls, page?: KeyPage): string {
   return urlOf(at(`${listUrl}/${id}`, page), { back });
+}
+
+/** The recorded requests with a key. */
+export function requestsUrl(listUrl: string, keyId: string): string {
+  return `${listUrl}/${keyId}/requests`;
+}
+
+/** The requests with a key that were refused; `status`: for another filter of their statuses. */
+export function refusedRequestsUrl(
+  { id }: { readonly id: string },
+  { listUrl, back }: KeyUrls,
+  status: 'refused' | 'limited' = 'refused',
+): string {
+  return urlOf(requestsUrl(listUrl, id), { status, back });
 }
 
 // Sections of the dashboard.

@@ -16,6 +16,7 @@ import type { ProviderAccess } from '../../service/provider-access.ts';
 import { getSessionState } from '../../service/sign-in/sign-in.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { FairQueue } from '../../traffic/fair-queue.ts';
+import type { KeyUseWriter } from '../../traffic/last-used.ts';
 import type { AssetUrls } from './assets.ts';
 import { formCookie, formTokenOf, newFormSecret, readCookies } from './cookies.ts';
 
@@ -48,6 +49,8 @@ export type DashboardDeps = {
   readonly throttle: (ip: string) => Promise<void>;
   /** Runs tasks that need the database. Each network of clients is one tenant of the queue. */
   readonly queue: FairQueue;
+  /** Writes the uses of keys before a page shows them. */
+  readonly keyUses: Pick<KeyUseWriter, 'freshen' | 'delaySeconds'>;
   readonly now: () => Date;
   /** Whether people reach Charter over HTTPS. If so, cookies are Secure. */
   readonly isHttps: boolean;

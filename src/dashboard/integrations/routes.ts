@@ -2,6 +2,7 @@ import { mayManageIntegrations } from '../../domain/people/role.ts';
 import { getIntegration } from '../../service/integrations/integrations.ts';
 import { INTEGRATIONS_URL, integrationKeysUrl, integrationUrl, NEW_INTEGRATION_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import { withFreshUses } from '../keys/context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { anyRole, type SignedInPage } from '../routing/page-routes.ts';
@@ -19,8 +20,8 @@ async function nameOf(context: SignedInContext): Promise<string> {
 
 /** People of every role may open the integrations that they own. The services check the permission for each integration. */
 export const integrationPages: readonly SignedInPage[] = [
-  { path: INTEGRATIONS_URL, mayEnter: anyRole, get: showIntegrations },
-  { path: integrationUrl(ID), mayEnter: anyRole, get: showIntegration },
+  { path: INTEGRATIONS_URL, mayEnter: anyRole, get: withFreshUses(showIntegrations) },
+  { path: integrationUrl(ID), mayEnter: anyRole, get: withFreshUses(showIntegration) },
   {
     path: NEW_INTEGRATION_URL,
     mayEnter: mayManageIntegrations,
@@ -37,7 +38,7 @@ export const integrationPages: readonly SignedInPage[] = [
     path: integrationUrl(ID, 'suspend'),
     mayEnter: mayManageIntegrations,
     postsDuringMove: true,
-    get: showSuspend,
+    get: withFreshUses(showSuspend),
     post: provenForm('suspend the integration', {}, suspend, { nameOf }),
   },
   {

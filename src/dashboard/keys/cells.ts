@@ -7,7 +7,7 @@ import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { KeyAccess } from '../../service/authority/keys.ts';
 import type { KeyDetails } from '../../service/keys/list-keys.ts';
 import { mayHaveUnwrittenUse } from '../../traffic/last-used.ts';
-import { type KeyUrls, keysUrlOf, keyUrl } from '../http/addresses.ts';
+import { type KeyUrls, keysUrlOf, keyUrl, refusedRequestsUrl } from '../http/addresses.ts';
 import { badge, emailText } from '../markup/parts.ts';
 import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';
@@ -47,18 +47,19 @@ export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
 
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
-export function stateCell(key: KeyDetails, now: Date): Html {
+/** `urls`: where the pages of the key are; `null` if the reader may not see them. */
+export function stateCell(key: KeyDetails, now: Date, urls: KeyUrls | null): Html {
   const { state, endedAt, expiresAt } = key;
   if (endedAt === null) {
     const end = expiresAt === null ? 'Never expires' : html`Expires ${day(expiresAt)}`;
     return html`${stateBadges(key, now)}<span class="under">${end}</span>`;
   }
-  return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key)}`;
+  return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key, urls)}`;
 }
 
 /** Returns the state of a key without its times, which are elsewhere on the key's own page. */
-export function stateWords(key: KeyDetails, now: Date): Html {
-  return html`${stateBadges(key, now)}${refusals(key)}`;
+export function stateWords(key: KeyDetails, context: KeyContext): Html {
+  return html`${stateBadges(key, context.now)}${refusals(key, context)}`;
 }
 
 function stateBadges({ state, expiresAt, isExpiringSoon, isSuspended }: KeyDetails, now: Date): Html {
@@ -71,11 +72,11 @@ function soonWords(expiresAt: Date, now: Date): string {
   return days === 0 ? 'Expires today' : `${formatCount(days, 'day')} left`;
 }
 
-function refusals({ refusedUses }: KeyDetails): Html | false {
-  return (
-    refusedUses > 0 &&
-    html`<span class="under warn-text">Refused ${formatNumber(refusedUses)} ${refusedUses === 1 ? 'time' : 'times'} since</span>`
-  );
+function refusals(key: KeyDetails, urls: KeyUrls | null): Html | false {
+  const { refusedUses } = key;
+  if (refusedUses === 0) return false;
+  const words = `Refused ${formatNumber(refusedUses)} ${refusedUses === 1 ? 'time' : 'times'} since`;
+  return html`<span class="under warn-text">${urls === null ? words : html`<a href="${refusedRequestsUrl(key, urls)}">${words}</a>`}</span>`;
 }
 
 /** Returns how a key ended: "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
@@ -138,7 +139,7 @@ export function addressesFact(
 export const NO_ADDRESSES = 'May write from any address';
 
 type LimitProps = {
-  readonly key: Pick<KeyDetails, 'requestsPerSecond'>;
+  readonly key: Pick<KeyDetails, 'id' | 'requestsPerSecond'>;
   readonly limits: KeyAccess['limits'];
   /** How much the key has been used; `null` for a key that was just created. */
   readonly usage: KeyUsage | null;
@@ -149,25 +150,26 @@ type LimitProps = {
  * refused.
  */
 export function limitFact(
-  { dashboard }: Pick<KeyContext, 'dashboard'>,
-  { key: { requestsPerSecond }, limits, usage }: LimitProps,
+  context: Pick<KeyContext, 'dashboard' | 'listUrl' | 'back'>,
+  { key, limits, usage }: LimitProps,
 ): { name: string; value: HtmlValue } {
-  const { perKey } = limitsOf(limits, dashboard.requestLimits);
+  const { requestsPerSecond } = key;
+  const { perKey } = limitsOf(limits, context.dashboard.requestLimits);
   const limit = requestsPerSecond === null ? perKey : lowerLimit(perKey, requestsPerSecond);
   const words = limit === 0 ? 'None' : `${formatNumber(limit)} ${limit === 1 ? 'request' : 'requests'} per second`;
   const whose = limit === 0 ? '' : limit === perKey ? 'As each key of the organization. ' : 'A limit of its own. ';
   const use = usage === null ? '' : usageWords(usage, limit);
   return {
     name: 'Rate limit',
-    value: html`${words}<span class="under">${whose}${use}</span>${usage !== null && limitedWords(usage)}`,
+    value: html`${words}<span class="under">${whose}${use}</span>${usage !== null && limitedWords(usage, refusedRequestsUrl(key, context, 'limited'))}`,
   };
 }
 
-function limitedWords(usage: KeyUsage): Html | false {
+function limitedWords(usage: KeyUsage, url: string): Html | false {
   const limited = usage.hour.reduce((total, each) => total + each.limited, 0);
   return (
     limited > 0 &&
-    html`<span class="under warn-text">Refused with 429 in these hours: ${formatNumber(limited)} ${limited === 1 ? 'request' : 'requests'}</span>`
+    html`<span class="under warn-text">Refused with 429 in these hours: <a href="${url}">${formatNumber(limited)} ${limited === 1 ? 'request' : 'requests'}</a></span>`
   );
 }
 

@@ -5,6 +5,7 @@ import type { KeyAccess } from '../../service/authority/keys.ts';
 import { noSuchUser } from '../../service/authority/people.ts';
 import type { KeyUrls } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
+import type { View } from '../http/view.ts';
 import type { SignedInPage } from '../routing/page-routes.ts';
 import { backUrlOf, readBack } from './search.ts';
 
@@ -58,4 +59,12 @@ export function toList({ backUrl }: KeyContext): { name: string; href: string } 
 /** Returns the link to the list, for the top of a page. `ofUser` is the name of the list of the holder's keys. */
 export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { name: string; href: string } {
   return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
+}
+
+/** The page, which shows the uses of keys: writes those that this process has recorded before it is read. */
+export function withFreshUses<Context extends SignedInContext>(get: (context: Context) => Promise<View>) {
+  return async (context: Context): Promise<View> => {
+    await context.dashboard.keyUses.freshen();
+    return get(context);
+  };
 }

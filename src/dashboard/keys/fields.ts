@@ -127,13 +127,12 @@ function addedWords(added: readonly string[]): string {
 }
 
 function usedSection({ now }: KeyContext, used: readonly UsedNetwork[]): Html {
-  if (used.length === 0)
-    return html`<p class="quiet">No address is recorded from which the key was used. Uses are recorded once a minute.</p>`;
+  if (used.length === 0) return html`<p class="quiet">No address is recorded from which the key was used.</p>`;
   return html`<section aria-labelledby="used"><h3 id="used">Used from</h3>
 <ul class="networks">${used.map(
     (each) => html`<li><code>${each.network}</code> <span class="quiet">${dayWords(each, now)}</span></li>`,
   )}</ul>
-<p class="hint">The last addresses, and of IPv6 the networks. Uses are recorded once a minute.</p>
+<p class="hint">The last addresses, and of IPv6 the networks. The latest uses may be missing for some seconds.</p>
 <div class="actions"><button class="button" name="take" value="used">Add these addresses</button></div></section>`;
 }
 

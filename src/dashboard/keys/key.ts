@@ -5,7 +5,7 @@ import { checkAddresses } from '../../service/keys/key-rules.ts';
 import { getKeyWithRotations, type KeyDetails, type KeyWithRotations } from '../../service/keys/list-keys.ts';
 import { MAX_STEPS } from '../../store/keys/key-lists.ts';
 import { eventTable } from '../audit-log/event-table.ts';
-import { type KeyUrls, keysUrlOf, keyUrl, urlOf } from '../http/addresses.ts';
+import { type KeyUrls, keysUrlOf, keyUrl, requestsUrl, urlOf } from '../http/addresses.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { facts, head, pager } from '../markup/parts.ts';
@@ -48,7 +48,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   })}
 ${key.state !== 'active' && html`<div class="notice"><p><strong>This key ${endWords(key)}.</strong> Requests that use it are refused with 401.</p></div>`}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
-${usageSection(found.usage)}
+${usageSection({ usage: found.usage, listUrl: urlOf(requestsUrl(context.listUrl, key.id), { back: context.back }), delaySeconds: dashboard.keyUses.delaySeconds() })}
 ${rotations(found, context)}
 ${events !== null && eventSection(found, { events, context, isFirst: after === null && before === null })}`;
   return page(context, { title: `${key.name}, API key`, main });
@@ -78,7 +78,7 @@ function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRo
   return facts([
     {
       name: 'Status',
-      value: html`${stateWords(key, now)}${successor !== undefined && html`<span class="under">Replaced by ${prefixLink(successor, context)}</span>`}`,
+      value: html`${stateWords(key, context)}${successor !== undefined && html`<span class="under">Replaced by ${prefixLink(successor, context)}</span>`}`,
     },
     { name: 'Last used', value: html`${lastUse(key, now)}${lastClient(key)}` },
     holderFact({ isOwn }, holder, html`<a href="${listUrl}">${holder.name}</a>`),
@@ -124,7 +124,7 @@ function rotations({ key, holder, earlier, later }: KeyWithRotations, context: K
           : each.holder.id === holder.id
             ? keyCell(each, context)
             : html`<span class="key-name">${each.name}</span><code class="prefix">${each.prefix}…</code><span class="under">of ${each.holder.name}</span>`,
-        stateCell(each, now),
+        stateCell(each, now, { listUrl: keysUrlOf(each.holder), back: null }),
         createdCell(each),
         lastUse(each, now),
       ],

@@ -122,7 +122,7 @@ ${moved.length === MAX_MOVED_KEYS && html`<p class="quiet">The last ${MAX_MOVED_
           ? keyCell(key, { listUrl: keysUrlOf(key.holder), back: null })
           : html`<span class="key-name">${key.name}</span><code class="prefix">${key.prefix}…</code>`,
         mayFollow ? html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>` : key.holder.name,
-        stateCell(key, now),
+        stateCell(key, now, mayFollow ? { listUrl: keysUrlOf(key.holder), back: null } : null),
         key.movedAt !== null && day(key.movedAt),
       ],
       isEnded: key.state !== 'active',
@@ -162,7 +162,7 @@ function keyTable(context: KeyContext, list: KeyList): Html {
     rows: list.keys.map((key) => ({
       cells: [
         keyCell(key, context),
-        stateCell(key, now),
+        stateCell(key, now, context),
         permissionsCell(key),
         lastUse(key, now),
         createdCell(key),

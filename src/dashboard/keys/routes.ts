@@ -1,27 +1,29 @@
-import { keyUrl, newKeyUrl } from '../http/addresses.ts';
+import { fileUrlOf, keyUrl, newKeyUrl, requestsUrl } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { readKey } from './confirmation.ts';
-import { type KeyContext, type KeyPlace, keyContext } from './context.ts';
+import { type KeyContext, type KeyPlace, keyContext, withFreshUses } from './context.ts';
 import { CREATE_FORM, create, showCreate } from './create.ts';
 import { showKey } from './key.ts';
 import { showList } from './list.ts';
 import { MOVE_FORM, move, showMove } from './move.ts';
 import { RENAME_FORM, rename, showRename } from './rename.ts';
+import { downloadKeyRequests, FILTERS, filterKeyRequests, showKeyRequests } from './requests.ts';
 import { RESTRICT_FORM, restrict, showRestrict } from './restrict.ts';
 import { REVOKE_FORM, revoke, showRevoke } from './revoke.ts';
 import { ROTATE_FORM, rotate, showRotate } from './rotate.ts';
 
 /** Returns the pages for the keys of one holder: the signed-in person, another user or an integration. */
 export function keyPages(place: KeyPlace): SignedInPage[] {
-  const get = (show: (context: KeyContext) => Promise<View>) => (context: SignedInContext) =>
-    show(keyContext(context, place));
+  const get = (show: (context: KeyContext) => Promise<View>) =>
+    withFreshUses((context) => show(keyContext(context, place)));
   const nameOf = async (context: SignedInContext) => (await readKey(keyContext(context, place))).key.name;
   const { listPath: list, mayEnter } = place;
   const urls = { listUrl: list, back: null };
   const key = { id: ':keyId' };
+  const requests = requestsUrl(list, key.id);
   return [
     {
       path: list,
@@ -31,6 +33,13 @@ export function keyPages(place: KeyPlace): SignedInPage[] {
     },
     { path: newKeyUrl(list), mayEnter, get: get(showCreate) },
     { path: keyUrl(key, urls), mayEnter, get: get(showKey) },
+    {
+      path: requests,
+      mayEnter,
+      get: get(showKeyRequests),
+      post: form(FILTERS, (context, sent) => filterKeyRequests(keyContext(context, place), sent)),
+    },
+    { path: fileUrlOf(requests), mayEnter, get: get(downloadKeyRequests) },
     {
       path: keyUrl(key, urls, 'rotate'),
       mayEnter,

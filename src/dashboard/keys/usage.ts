@@ -6,14 +6,20 @@ import {
   type UsePeriod,
 } from '../../domain/keys/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
+import { urlOf } from '../http/addresses.ts';
 import { chartFigure } from '../markup/chart.ts';
 
-/** The server writes its counts once a minute. */
-const FRESHNESS =
-  'Requests of the last minute may be missing. Requests to a path or with a method that the API does not have are not counted.';
+type Props = {
+  readonly usage: KeyUsage;
+  /** The list of the requests that are recorded one by one. */
+  readonly listUrl: string;
+  /** The time within which a request is counted. */
+  readonly delaySeconds: number;
+};
 
 /** Returns charts of the requests with a key, or with all keys of an organization: one by days and one by hours. */
-export function usageSection(usage: KeyUsage): Html {
+export function usageSection({ usage, listUrl, delaySeconds }: Props): Html {
+  const freshness = `Requests of the last ${delaySeconds} seconds may be missing. A batch counts as its changes. Requests to a path or with a method that the API does not have are not counted.`;
   const isUnused = [...usage.day, ...usage.hour].every((use) => requestsOf(use) === 0);
   const figure = (period: UsePeriod) =>
     chartFigure({
@@ -22,7 +28,9 @@ export function usageSection(usage: KeyUsage): Html {
       counted: 'Requests',
       outcomes: REQUEST_RESULTS,
       uses: usage[period],
+      links: { refused: urlOf(listUrl, { status: 'refused' }), failed: urlOf(listUrl, { status: 'failed' }) },
     });
   return html`<section class="card" aria-labelledby="use"><h2 id="use">Requests</h2>
-${isUnused ? html`<p class="quiet">No requests in the last ${SHOWN_PERIODS.day} days. ${FRESHNESS}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${FRESHNESS}</p><div class="use">${figure('day')}${figure('hour')}</div>`}</section>`;
+${isUnused ? html`<p class="quiet">No requests in the last ${SHOWN_PERIODS.day} days. ${freshness}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${freshness}</p><div class="use">${figure('day')}${figure('hour')}</div>`}
+<p class="actions"><a class="button" href="${listUrl}">See the requests</a></p></section>`;
 }

@@ -22,6 +22,8 @@ type Chart = {
   readonly outcomes: readonly RequestResult[];
   /** The numbers of the periods, oldest first. The last period is the current one. */
   readonly uses: readonly PeriodUse[];
+  /** Where the requests with an outcome are listed. */
+  readonly links?: Partial<Record<RequestResult, string>>;
 };
 
 type Period = {
@@ -51,7 +53,7 @@ const PERIODS: Readonly<Record<UsePeriod, Period>> = {
 };
 
 export function chartFigure(chart: Chart): Html {
-  const { period, title, counted, outcomes, uses } = chart;
+  const { period, title, counted, outcomes, uses, links = {} } = chart;
   const { nameOf } = PERIODS[period];
   const total = totalOf(uses);
   if (requestsOf(total) === 0)
@@ -60,7 +62,7 @@ export function chartFigure(chart: Chart): Html {
   const label = `${title}: ${countWords(chart, total)}; at most ${formatNumber(most)} in one ${period}. The table below the chart has the numbers.`;
   return html`<figure>
 <figcaption><h3>${title}</h3><p class="small">At most ${formatNumber(most)} in one ${period}</p>
-<ul class="use-totals">${outcomes.map((outcome) => html`<li>${swatch(period, outcome)}<strong>${formatNumber(total[outcome])}</strong> ${outcome}</li>`)}</ul></figcaption>
+<ul class="use-totals">${outcomes.map((outcome) => html`<li>${swatch(period, outcome)}${linked(links[outcome], total[outcome], html`<strong>${formatNumber(total[outcome])}</strong> ${outcome}`)}</li>`)}</ul></figcaption>
 ${plot(chart, { top: scaleTop(most), label })}
 <details class="more"><summary>${title} as a table</summary>
 <p class="quiet small">The latest first, without ${period}s that had no ${counted.toLowerCase()}.</p>
@@ -76,6 +78,10 @@ ${table({
     })),
 })}</details>
 </figure>`;
+}
+
+function linked(href: string | undefined, count: number, words: Html): Html {
+  return href === undefined || count === 0 ? words : html`<a href="${href}">${words}</a>`;
 }
 
 /** Returns words such as "1,234 successful, 5 refused, 0 failed". */

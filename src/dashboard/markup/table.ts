@@ -31,7 +31,9 @@ export function table({
     | 'attempts'
     | 'most-used'
     | 'integrations'
-    | 'moved-keys';
+    | 'moved-keys'
+    | 'requests'
+    | 'requests-of-all';
   label: string;
   columns: readonly string[];
   rows: readonly Row[];

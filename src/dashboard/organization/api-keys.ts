@@ -1,4 +1,4 @@
-import { REQUEST_RESULTS, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
+import { SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission } from '../../domain/people/role.ts';
 import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -13,7 +13,14 @@ import {
 import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
 import type { OrganizationUse } from '../../store/keys/key-uses.ts';
 import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
-import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
+import {
+  type KeyUrls,
+  keysUrlOf,
+  ORGANIZATION_KEYS_URL,
+  ORGANIZATION_REQUESTS_URL,
+  refusedRequestsUrl,
+  urlOf,
+} from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyMenu } from '../keys/actions.ts';
@@ -169,7 +176,7 @@ function cells(
   return [
     keyCell(key, urls),
     holderCell(key.holder),
-    stateCell(key, now),
+    stateCell(key, now, urls),
     html`${permissionsCell(key)}${lacks && html`<span class="under warn-text">${NO_ADDRESSES}</span>`}`,
     html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
@@ -181,7 +188,7 @@ export async function showOrganizationUsage(context: SignedInContext): Promise<V
   const { actor, dashboard, now } = context;
   const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
   const main = html`${organizationHead('usage', actor)}
-${usageSection(usage)}
+${usageSection({ usage, listUrl: ORGANIZATION_REQUESTS_URL, delaySeconds: dashboard.keyUses.delaySeconds() })}
 ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
   return page(context, { title: 'Usage of the API keys', main });
 }
@@ -195,10 +202,19 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
     columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
     rows: keys.map((key) => ({
       cells: [
-        keyCell(key, { listUrl: keysUrlOf(key.holder), back: null }),
+        keyCell(key, urlsOf(key)),
         html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
-        ...REQUEST_RESULTS.map((outcome) => formatNumber(key[outcome])),
+        formatNumber(key.successful),
+        key.refused === 0
+          ? 0
+          : html`<a href="${refusedRequestsUrl(key, urlsOf(key))}">${formatNumber(key.refused)}</a>`,
+        formatNumber(key.failed),
       ],
     })),
   })}</div></section>`;
+}
+
+/** Where the pages of a key are, whose holder the actor may see. */
+function urlsOf({ holder }: Pick<OrganizationKey, 'holder'>): KeyUrls {
+  return { listUrl: keysUrlOf(holder), back: null };
 }

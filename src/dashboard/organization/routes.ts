@@ -1,10 +1,19 @@
 import { mayGovern, maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import {
+  fileUrlOf,
   NOTICE_SETTINGS_URL,
   ORGANIZATION_KEYS_URL,
+  ORGANIZATION_REQUESTS_URL,
   ORGANIZATION_URL,
   ORGANIZATION_USAGE_URL,
 } from '../http/addresses.ts';
+import { withFreshUses } from '../keys/context.ts';
+import {
+  downloadOrganizationRequests,
+  filterOrganizationRequests,
+  FILTERS as REQUEST_FILTERS,
+  showOrganizationRequests,
+} from '../keys/requests.ts';
 import { FILTERS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
@@ -26,8 +35,19 @@ export const organizationPages: readonly SignedInPage[] = [
   {
     path: ORGANIZATION_KEYS_URL,
     mayEnter: maySeeKeysOfOthers,
-    get: showOrganizationKeys,
+    get: withFreshUses(showOrganizationKeys),
     post: form(FILTERS, searchOrganizationKeys),
   },
-  { path: ORGANIZATION_USAGE_URL, mayEnter: maySeeKeysOfOthers, get: showOrganizationUsage },
+  { path: ORGANIZATION_USAGE_URL, mayEnter: maySeeKeysOfOthers, get: withFreshUses(showOrganizationUsage) },
+  {
+    path: ORGANIZATION_REQUESTS_URL,
+    mayEnter: maySeeKeysOfOthers,
+    get: withFreshUses(showOrganizationRequests),
+    post: form(REQUEST_FILTERS, filterOrganizationRequests),
+  },
+  {
+    path: fileUrlOf(ORGANIZATION_REQUESTS_URL),
+    mayEnter: maySeeKeysOfOthers,
+    get: withFreshUses(downloadOrganizationRequests),
+  },
 ];

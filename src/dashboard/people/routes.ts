@@ -1,6 +1,7 @@
 import { maySeePeople } from '../../domain/people/role.ts';
 import { INVITE_URL, PEOPLE_URL, USERS_URL, userKeysUrl, userUrl } from '../http/addresses.ts';
 import { redirect } from '../http/view.ts';
+import { withFreshUses } from '../keys/context.ts';
 import { keyPages } from '../keys/routes.ts';
 import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
@@ -42,7 +43,7 @@ export const peoplePages: readonly SignedInPage[] = [
     get: showInvite,
     post: provenForm('invite a user', INVITE_FORM, invite),
   },
-  { path: userUrl(ID), mayEnter: maySeePeople, get: showUser },
+  { path: userUrl(ID), mayEnter: maySeePeople, get: withFreshUses(showUser) },
   {
     path: userUrl(ID, 'role'),
     mayEnter: maySeePeople,
@@ -58,7 +59,7 @@ export const peoplePages: readonly SignedInPage[] = [
     path: userUrl(ID, 'deactivate'),
     mayEnter: maySeePeople,
     postsDuringMove: true,
-    get: showDeactivation,
+    get: withFreshUses(showDeactivation),
     post: provenForm('deactivate the user', DEACTIVATE_FORM, deactivate, { nameOf }),
   },
   {

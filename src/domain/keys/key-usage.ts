@@ -65,6 +65,34 @@ function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): 
   });
 }
 
+/** A request with a known key, and what became of it. Contains no part of its URL or body, and no key. */
+export type KeyRequest = {
+  /** The X-Request-Id of the response. */
+  readonly requestId: string;
+  /** The time at which the key was looked up. */
+  readonly at: Date;
+  /** The operationId. */
+  readonly operation: string;
+  readonly status: number;
+  /** The name of the exception in the contract, such as "ValidationException"; empty if the request was successful. */
+  readonly exception: string;
+  /** The message of the exception as it was sent; empty if the request was successful. */
+  readonly message: string;
+  /** The time from the head of the request to its response. */
+  readonly durationMs: number;
+};
+
+/** The requests that are kept for each key: all that were refused or failed, up to a number, and a sample of the others. */
+export const KEPT_REQUESTS = { unsuccessful: 1000, successful: 200, days: 7 };
+
+/** The lowest status of a request that was refused or failed. */
+export const FIRST_UNSUCCESSFUL = 400;
+
+/** Returns whether the request was refused or failed. */
+export function isUnsuccessful({ status }: Pick<KeyRequest, 'status'>): boolean {
+  return status >= FIRST_UNSUCCESSFUL;
+}
+
 export function totalOf(uses: readonly ResultCounts[]): ResultCounts {
   const sum = (result: RequestResult) => uses.reduce((total, use) => total + use[result], 0);
   return { successful: sum('successful'), refused: sum('refused'), failed: sum('failed') };

@@ -3,6 +3,7 @@ import { LIMITED_PER_HOUR, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice
 import {
   firstShown,
   type KeyPeriodUse,
+  type KeyRequest,
   type KeyUsage,
   MAX_USED_NETWORKS,
   type ResultCounts,
@@ -34,6 +35,10 @@ export type KeyUse = ResultCounts & {
   readonly refusedUses: number;
   /** The number of uses that were refused by a limit of the key or its organization. They are also counted in `refused`. */
   readonly limited: number;
+  /** The requests that are recorded one by one. */
+  readonly requests: readonly KeyRequest[];
+  /** Number of refused and failed requests that are not among `requests`, because they were too many. */
+  readonly unlisted: number;
 };
 
 const IS_LATER = "held.last_used_at > coalesce(k.last_used_at, '-infinity')";
@@ -47,9 +52,9 @@ const WRITE = {
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
-          $9::text[], $10::text[], $11::bigint[], $12::jsonb[])
+          $9::text[], $10::text[], $11::bigint[], $12::jsonb[], $13::bigint[])
         as seen (organization_id, key_id, hour, last_used_at, refused_uses, successful, refused, failed, network, client,
-          limited, networks)),
+          limited, networks, unlisted)),
     used as (
       select organization_id, key_id, max(last_used_at) as last_used_at, sum(refused_uses) as refused_uses,
              (array_agg(network order by last_used_at desc nulls last))[1] as network,
@@ -61,9 +66,9 @@ const WRITE = {
       from api_keys k join used on used.organization_id = k.organization_id and used.key_id = k.id
       order by k.organization_id, k.id for no key update of k),
     counted as (
-      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed, limited)
+      insert into key_uses as u (organization_id, key_id, period, starts_at, successful, refused, failed, limited, unlisted)
       select k.organization_id, k.id, p.period, date_trunc(p.period::text, seen.hour, 'UTC'),
-             sum(seen.successful), sum(seen.refused), sum(seen.failed), sum(seen.limited)
+             sum(seen.successful), sum(seen.refused), sum(seen.failed), sum(seen.limited), sum(seen.unlisted)
       from seen
       join api_keys k on k.organization_id = seen.organization_id and k.id = seen.key_id
       cross join unnest(enum_range(null::use_period)) as p (period)
@@ -73,7 +78,8 @@ const WRITE = {
         set successful = u.successful + excluded.successful,
             refused = u.refused + excluded.refused,
             failed = u.failed + excluded.failed,
-            limited = u.limited + excluded.limited
+            limited = u.limited + excluded.limited,
+            unlisted = u.unlisted + excluded.unlisted
       returning u.organization_id, u.key_id, u.period, u.starts_at, u.limited),
     limited as (
       select distinct u.organization_id, u.key_id, k.user_id, 'limited'::key_notice_kind as kind,
@@ -118,6 +124,7 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
     uses.map(({ client }) => client),
     uses.map(({ limited }) => limited),
     uses.map(({ networks }) => JSON.stringify(Object.fromEntries(networks))),
+    uses.map(({ unlisted }) => unlisted),
   ];
   await db.pool.query({ ...WRITE, values });
 }

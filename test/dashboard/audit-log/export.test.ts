@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { v7 as newId } from 'uuid';
 import { ACTION_WORDS } from '../../../src/dashboard/audit-log/event-table.ts';
-import { csvLine } from '../../../src/dashboard/audit-log/export.ts';
 import { userUrl } from '../../../src/dashboard/http/addresses.ts';
+import { csvLine } from '../../../src/dashboard/http/csv-file.ts';
 import { ACTIONS } from '../../../src/store/audit/audit.ts';
 import { wordsOf } from '../../support/dashboard/dashboard.ts';
 import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
@@ -179,8 +179,9 @@ function wordsForAction(action: string | undefined): string | undefined {
   return known === undefined ? undefined : ACTION_WORDS[known];
 }
 
-test('the export of the audit log is the only one, so none lacks the comparisons of this file', () => {
-  expect(dashboard.paths.filter((path) => path.endsWith('.csv'))).toEqual(['/organization/audit-log.csv']);
+test('the exports are those of the audit log and of requests, so none lacks comparisons with its page', () => {
+  const files = dashboard.paths.filter((path) => path.endsWith('.csv'));
+  expect(files.filter((path) => !/\/requests(\/list)?\.csv$/.test(path))).toEqual(['/organization/audit-log.csv']);
 });
 
 const people = await createPeople(db);

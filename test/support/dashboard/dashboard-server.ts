@@ -31,7 +31,7 @@ export type TestDashboard = {
   now(): Date;
   /** Returns the status of the API's response to the key. */
   statusOf(key: string): Promise<number>;
-  /** Writes the recorded uses of keys, as the server does every minute. */
+  /** Writes the recorded uses of keys, as the server does every few seconds. */
   writeUses(): Promise<void>;
   close(): Promise<void>;
 } & AsyncDisposable;
@@ -100,6 +100,7 @@ export async function startDashboard({
       requestLimits: DEFAULT_LIMITS,
       clientAddressOf: () => '',
       throttle: async () => {},
+      keyUses: { freshen: async () => {}, delaySeconds: () => 0 },
       queue: createDatabaseQueues(10).dashboard,
       now,
       onFault: () => {},

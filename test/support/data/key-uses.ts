@@ -23,7 +23,7 @@ export async function addRequests(
   { organizationId, keyId, at, successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,
 ): Promise<void> {
   const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
-  const counts = { refusedUses: 0, limited };
+  const counts = { refusedUses: 0, limited, requests: [], unlisted: 0 };
   const noUse = { lastUsedAt: null, network: null, client: null, networks: new Map<string, string>(), ...counts };
   await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
 }

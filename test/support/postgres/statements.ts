@@ -10,8 +10,11 @@ type Statement = {
   readonly transaction: readonly string[];
 };
 
-/** Statements that a timer sends and not a request: leases of rate limits, and the uses of keys and sessions, once a minute. */
-const BY_THE_CLOCK = ['lease_tokens', 'write_key_uses', 'note_networks', 'touch_session'];
+/** Statements that a timer sends and not a request: leases of rate limits, and the uses of keys and sessions, every few seconds or minutes. */
+const BY_THE_CLOCK = [
+  ...['lease_tokens', 'write_key_uses', 'note_networks', 'touch_session'],
+  ...['write_key_requests', 'delete_surplus_key_requests_of_keys'],
+];
 
 /**
  * Returns the number of statements that the pool runs during `work`. Each call through Prisma counts as at least one statement.

@@ -20,6 +20,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'resources/idempotency-keys.ts': ['deleteExpiredIdempotencyKeys'],
   'keys/api-keys.ts': ['fillNameKeys'],
   'keys/key-checks.ts': ['writeDueKeyNotices', 'endUnusedKeys'],
+  'keys/key-requests.ts': ['deleteOldKeyRequests', 'writeKeyRequests'],
   'keys/key-notices.ts': ['claimNoticeMails', 'deleteOldKeyNotices', 'markMailed'],
   'keys/key-uses.ts': ['deleteOldKeyNetworks', 'deleteOldKeyUses', 'noteNetworks', 'writeKeyUses'],
   'audit/audit.ts': ['listOperatorActions', 'recordOperatorAction'],

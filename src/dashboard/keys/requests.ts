@@ -1,0 +1,292 @@
+import { STATUS_CODES } from 'node:http';
+import { withoutKey } from '../../domain/keys/api-key.ts';
+import { isUnsuccessful, KEPT_REQUESTS } from '../../domain/keys/key-usage.ts';
+import { searchText } from '../../domain/name.ts';
+import { formatCount, formatNumber, isId } from '../../domain/text.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import { type Html, html } from '../../html/html.ts';
+import { icon } from '../../html/icons.ts';
+import { exportRequests, listRequests, type RequestsOf } from '../../service/keys/key-requests.ts';
+import type { ListedRequest, RequestSummary } from '../../store/keys/key-requests.ts';
+import { type Option, select, text, withNormalForm } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
+import {
+  fileUrlOf,
+  guideUrl,
+  type KeyUrls,
+  keysUrlOf,
+  keyUrl,
+  ORGANIZATION_REQUESTS_URL,
+  requestsUrl,
+  urlOf,
+} from '../http/addresses.ts';
+import { csvFile } from '../http/csv-file.ts';
+import type { Problem } from '../http/problem.ts';
+import type { SignedInContext } from '../http/request-context.ts';
+import { redirect, type View } from '../http/view.ts';
+import { page } from '../markup/layout.ts';
+import { badge, filterFold, head, hiddenInput, pager } from '../markup/parts.ts';
+import { table } from '../markup/table.ts';
+import { exactInstant } from '../markup/words.ts';
+import { organizationHead } from '../organization/head.ts';
+import { keyCell } from './cells.ts';
+import { readKey } from './confirmation.ts';
+import type { KeyContext } from './context.ts';
+
+// The requests with a key that are recorded one by one, or with all keys of the organization, and the same as a file.
+
+const MAX_CHARACTERS = 100;
+/** A whole key in a value is cut to its prefix. */
+const cut = (sent: string) => withoutKey(searchText(sent, MAX_CHARACTERS));
+
+type Statuses = readonly [lowest: number, highest: number];
+
+const ALL_STATUSES: Statuses = [100, 599];
+
+/** What the filter of statuses can be set to. */
+const STATUSES: ReadonlyMap<string, { readonly words: string; readonly statuses: Statuses }> = new Map(
+  Object.entries({
+    '': { words: 'All', statuses: ALL_STATUSES },
+    refused: { words: 'Refused, 4xx', statuses: [400, 499] },
+    unauthenticated: { words: '401, the key was not accepted', statuses: [401, 401] },
+    forbidden: { words: '403, not permitted', statuses: [403, 403] },
+    invalid: { words: '422, not valid', statuses: [422, 422] },
+    limited: { words: '429, a rate limit', statuses: [429, 429] },
+    failed: { words: 'Failed, 5xx', statuses: [500, 599] },
+    successful: { words: 'Successful, a sample', statuses: [100, 399] },
+  }),
+);
+
+const TIME = html`autocomplete="off"`;
+
+/** An empty value is no filter. `from` and `to` are minutes in UTC such as "2026-01-31T14:05", both included. */
+export const FILTERS = {
+  status: withNormalForm(
+    select({
+      label: 'Status',
+      options: [...STATUSES].map(([value, { words }]) => ({ value, words })),
+    }),
+    cut,
+  ),
+  operation: withNormalForm(select({ label: 'Operation', options: operationOptions }), cut),
+  key: withNormalForm(search('API key', 'Name or prefix'), cut),
+  from: withNormalForm(text({ label: 'From, UTC', type: 'datetime-local', attributes: TIME }), cut),
+  to: withNormalForm(text({ label: 'To, UTC', type: 'datetime-local', attributes: TIME }), cut),
+  request: withNormalForm(search('X-Request-Id', 'As in the response'), cut),
+};
+
+type FilterValues = Typed<typeof FILTERS>;
+type Props = { readonly operations: readonly string[] };
+
+function search(label: string, placeholder: string) {
+  return text<unknown>({
+    label,
+    type: 'search',
+    attributes: html`placeholder="${placeholder}" autocomplete="off" spellcheck="false" maxlength="300"`,
+  });
+}
+
+function operationOptions({ operations }: Props): readonly Option[] {
+  return [{ value: '', words: 'All' }, ...operations.map((each) => ({ value: each, words: each }))];
+}
+
+/** Where the requests are listed: those with a key, or those with all keys of the organization. */
+type Place = {
+  readonly of: RequestsOf;
+  readonly url: string;
+  /** Where the pages of the key are; `null` if the list has the requests with all keys. */
+  readonly urls: KeyUrls | null;
+};
+
+const ALL_KEYS: Place = { of: 'all keys', url: ORGANIZATION_REQUESTS_URL, urls: null };
+
+/** Throws "not_found" unless the actor may see the key. */
+async function readPlace(context: KeyContext): Promise<Place> {
+  const { key } = await readKey(context);
+  return { of: key, url: requestsUrl(context.listUrl, key.id), urls: context };
+}
+
+/** Returns the URL of a list with these filters and the position of a page. */
+function listUrlOf({ url, urls }: Place, values: Readonly<Record<string, string>>): string {
+  return urlOf(url, { ...values, back: urls?.back ?? null });
+}
+
+export async function showKeyRequests(context: KeyContext): Promise<View> {
+  return showRequests(context, await readPlace(context));
+}
+
+export async function showOrganizationRequests(context: SignedInContext): Promise<View> {
+  return showRequests(context, ALL_KEYS);
+}
+
+/** Posted, because people may paste a whole API key, which must not get into a URL: it is cut to its prefix first. */
+export async function filterKeyRequests(context: KeyContext, { values }: Form<typeof FILTERS>): Promise<View> {
+  return redirect(listUrlOf(await readPlace(context), values));
+}
+
+export async function filterOrganizationRequests(
+  _context: SignedInContext,
+  { values }: Form<typeof FILTERS>,
+): Promise<View> {
+  return redirect(listUrlOf(ALL_KEYS, values));
+}
+
+export async function downloadKeyRequests(context: KeyContext): Promise<View> {
+  return downloadRequests(context, await readPlace(context));
+}
+
+export async function downloadOrganizationRequests(context: SignedInContext): Promise<View> {
+  return downloadRequests(context, ALL_KEYS);
+}
+
+async function showRequests(context: SignedInContext, place: Place): Promise<View> {
+  const { dashboard, actor, now, query } = context;
+  const values = typedOf(FILTERS, query);
+  const { filters, problem } = readFilters(values);
+  const [after, before] = [query.get('after'), query.get('before')];
+  const list = await listRequests(dashboard.db, actor, place.of, { filters, now, after, before });
+  const { previous, next } = list;
+  const key = place.of === 'all keys' ? null : place.of;
+  const isFirst = after === null && before === null;
+  const heading =
+    key === null || place.urls === null
+      ? organizationHead('usage', actor)
+      : head({
+          title: 'Requests',
+          up: { name: key.name, href: keyUrl(key, place.urls) },
+          lead: html`API key <code>${key.prefix}…</code>`,
+        });
+  // With filters that are refused, no requests are shown: those of other filters would be mistaken for the requested ones.
+  const content =
+    problem === null &&
+    html`<section aria-labelledby="requests"><div class="section-head"><h2 id="requests"${key !== null && html` class="unseen"`}>Requests</h2>
+<a class="button" href="${listUrlOf({ ...place, url: fileUrlOf(place.url) }, values)}">${icon('download')}Export as CSV</a></div>
+${keptWords(list, dashboard.keyUses.delaySeconds())}
+${list.requests.length === 0 ? noRequests(place, { isFirst, values }) : requestTable(list.requests, place)}
+${pager({ isFirst, previous, next, urlAt: (position) => listUrlOf(place, { ...values, ...position }) })}</section>`;
+  const main = html`${heading}
+${problemSummary(problem, FILTERS)}
+${filterForm(context, { place, values, problem, operations: list.operations })}
+${content}`;
+  return page(context, { title: key === null ? 'Requests' : `Requests with ${key.name}`, main, problem });
+}
+
+async function downloadRequests(context: SignedInContext, place: Place): Promise<View> {
+  const { dashboard, actor, query } = context;
+  const values = typedOf(FILTERS, query);
+  const { filters, problem } = readFilters(values);
+  if (problem !== null) return redirect(listUrlOf(place, values));
+  const pages = exportRequests(dashboard.db, actor, place.of, filters);
+  return csvFile(context, { name: 'charter-requests', columns: COLUMNS, pages });
+}
+
+const COLUMNS = {
+  time: ({ at }) => at.toISOString(),
+  operation: ({ operation }) => operation,
+  status: ({ status }) => String(status),
+  exception: ({ exception }) => exception,
+  message: ({ message }) => message,
+  duration_ms: ({ durationMs }) => String(durationMs),
+  request_id: ({ requestId }) => requestId,
+  key_id: ({ key }) => key.id,
+  key_name: ({ key }) => key.name,
+  key_prefix: ({ key }) => key.prefix,
+} satisfies Record<string, (request: ListedRequest) => string>;
+
+/** `problem` is `null` if the values are valid. */
+function readFilters({ status, operation, key, from, to, request }: FilterValues) {
+  const errors: Record<string, string[]> = {};
+  const chosen = STATUSES.get(status);
+  if (chosen === undefined) errors['status'] = ['must be one of those in the list.'];
+  const [first, last] = [parseMinute(from), parseMinute(to)];
+  if (first === undefined) errors['from'] = ['must be a time such as 2026-01-31T14:05.'];
+  if (last === undefined) errors['to'] = ['must be a time such as 2026-01-31T14:05.'];
+  if (first != null && last != null && first > last) errors['to'] = ['must not be before the first time.'];
+  if (request !== '' && !isId(request)) errors['request'] = ['must be a whole X-Request-Id, as a response has it.'];
+  const filters = {
+    statuses: chosen?.statuses ?? ALL_STATUSES,
+    operation: operation === '' ? null : operation,
+    key,
+    from: first ?? null,
+    to: last == null ? null : new Date(last.getTime() + MINUTE_MS),
+    requestId: isId(request) ? request : null,
+  };
+  const hasProblem = Object.keys(errors).length > 0;
+  const problem: Problem | null = hasProblem
+    ? { status: 422, message: '', fields: errors, retryAfterSeconds: null }
+    : null;
+  return { filters, problem };
+}
+
+/** Returns the minute in UTC of a text such as "2026-01-31T14:05"; `null` for an empty text, and `undefined` for any other one. */
+function parseMinute(text: string): Date | null | undefined {
+  if (text === '') return null;
+  const minute = new Date(`${text}:00.000Z`);
+  const isMinute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(minute.getTime());
+  return isMinute && minute.toISOString().startsWith(text) ? minute : undefined;
+}
+
+type FilterProps = {
+  readonly place: Place;
+  readonly values: FilterValues;
+  readonly problem: Problem | null;
+  readonly operations: readonly string[];
+};
+
+function filterForm({ formToken }: SignedInContext, { place, values, problem, operations }: FilterProps): Html {
+  const { key, ...fields } = fieldsOf(FILTERS, { typed: values, problem }, { operations });
+  const url = listUrlOf(place, {});
+  return html`<form class="card filters" method="post" action="${url}" aria-label="Filters">${hiddenInput('form_token', formToken)}
+${filterFold(
+  { isOpen: problem !== null || isFiltered(values) },
+  html`${place.urls === null && key}${Object.values(fields)}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="${url}">Clear</a></div>`,
+)}</form>`;
+}
+
+function isFiltered(values: FilterValues): boolean {
+  return Object.values(values).some((value) => value !== '');
+}
+
+/** Says which requests the list has, and which it lacks. */
+function keptWords({ unlisted }: RequestSummary, delaySeconds: number): Html {
+  const { unsuccessful, successful, days } = KEPT_REQUESTS;
+  return html`<p class="quiet">For each key, the last ${formatNumber(unsuccessful)} requests of ${days} days that were refused or failed are listed, and of the successful ones a sample: at most one for each operation every few seconds, and the last ${successful}. Requests of the last ${delaySeconds} seconds may be missing. Requests with an unknown key belong to no key.</p>
+${unlisted > 0 && html`<p class="warn-text">Of these days, ${formatCount(unlisted, 'request')} that ${unlisted === 1 ? 'was' : 'were'} refused or failed ${unlisted === 1 ? 'is' : 'are'} not listed, because too many came at once.</p>`}`;
+}
+
+function noRequests(
+  place: Place,
+  { isFirst, values }: { readonly isFirst: boolean; readonly values: FilterValues },
+): Html {
+  if (!isFirst) return html`<div class="card empty"><p>There are no more requests.</p></div>`;
+  if (!isFiltered(values)) return html`<div class="card empty"><p>No requests are recorded.</p></div>`;
+  return html`<div class="card empty"><p>No recorded request matches the filters.</p><p><a class="button" href="${listUrlOf(place, {})}">Show all requests</a></p></div>`;
+}
+
+function requestTable(requests: readonly ListedRequest[], { urls }: Place): Html {
+  const isOfAll = urls === null;
+  return html`<div class="card flush">${table({
+    name: isOfAll ? 'requests-of-all' : 'requests',
+    label: 'Requests, the latest first',
+    columns: ['Time', ...(isOfAll ? ['Key'] : []), 'Operation', 'Response', 'X-Request-Id', 'Duration'],
+    rows: requests.map((request) => ({ cells: cells(request, isOfAll) })),
+  })}</div>`;
+}
+
+function cells({ at, operation, requestId, durationMs, key, ...response }: ListedRequest, isOfAll: boolean) {
+  return [
+    exactInstant(at),
+    ...(isOfAll ? [keyCell(key, { listUrl: keysUrlOf(key.holder), back: null })] : []),
+    html`<a class="breakable" href="${guideUrl(`reference/${operation}`)}">${operation}</a>`,
+    responseCell(response),
+    html`<code class="small breakable">${requestId}</code>`,
+    `${formatNumber(durationMs)} ms`,
+  ];
+}
+
+function responseCell(response: Pick<ListedRequest, 'status' | 'exception' | 'message'>): Html {
+  const { status, exception, message } = response;
+  const kind = status >= 500 ? 'danger' : isUnsuccessful(response) ? 'warn' : 'good';
+  return html`${badge(kind, String(status))} ${exception === '' ? STATUS_CODES[status] : exception}${message !== '' && html`<span class="under breakable">${message}</span>`}`;
+}

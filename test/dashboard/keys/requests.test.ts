@@ -1,0 +1,134 @@
+import { revokeKey } from '../../../src/service/keys/revoke-key.ts';
+import { orThrow } from '../../../src/service/outcome.ts';
+import { Client } from '../../support/clients/client.ts';
+import { type Browser, expectToSay, type Page, wordsOf } from '../../support/dashboard/dashboard.ts';
+import { browserOf, useDashboard } from '../../support/dashboard/dashboard-server.ts';
+import { createPeople, giveKey } from '../../support/data/actors.ts';
+
+const dashboard = await useDashboard();
+const { db } = dashboard;
+const people = await createPeople(db);
+const { administrator, manager, member, viewer } = people;
+const LIST = '/organization/api-keys/requests/list';
+
+const rowsOf = ({ text }: Page) =>
+  [...text.matchAll(/<tr role="row">(?:(?!<\/tr>).)*role="rowheader"(?:(?!<\/tr>).)*<\/tr>/gs)].map(([row]) =>
+    wordsOf({ text: row }).trim(),
+  );
+
+/** A key of the member that was refused twice and accepted twice, and the ids of those requests. */
+async function usedKey(name: string) {
+  const { id, key } = await giveKey(db, member, { name });
+  const client = new Client(dashboard.url, key);
+  const responses = [
+    await client.get('/api/key'),
+    await client.get('/api/key'),
+    await client.post('/api/parent_programs', { name: ' ', description: 'never stored' }),
+    await client.get('/api/parent_programs/00000000-0000-7000-8000-000000000000'),
+  ];
+  const ids = responses.map(({ headers }) => String(headers['x-request-id']));
+  return { id, key, client, path: `/profile/api-keys/${id}/requests`, ids };
+}
+
+test('the page of the requests with a key answers why a request was refused', async () => {
+  const { path, ids, key } = await usedKey('Asked about');
+  const page = await (await browserOf(dashboard, member)).get(path);
+  const [notFound = '', invalid = '', ...successful] = rowsOf(page);
+  expect(invalid).toMatch(
+    new RegExp(`20\\d\\d, \\d\\d:\\d\\d:\\d\\d UTC createParentProgram 422 ValidationException .*${ids[2]} \\d+ ms$`),
+  );
+  expect(invalid).toContain('name must not be blank.');
+  expect(notFound).toMatch(
+    new RegExp(`getParentProgram 404 NotFoundException There is no parent program .*${ids[3]} `),
+  );
+  // Of two alike requests that were successful, the sample has one.
+  expect(successful).toEqual([expect.stringMatching(new RegExp(`getKey 200 OK ${ids[0]} `))]);
+  expect(page.text).not.toMatch(new RegExp(`never stored|${key.slice(17)}`));
+});
+
+test('the list is filtered by status, operation, time and X-Request-Id, and a pasted key gets into no URL', async () => {
+  const { path, ids, key } = await usedKey('Filtered');
+  const browser = await browserOf(dashboard, member);
+  const found = async (query: string) =>
+    rowsOf(await browser.get(`${path}?${query}`)).map((row) => ids.findIndex((id) => row.includes(id)));
+  expect(await found('status=refused')).toEqual([3, 2]);
+  expect(await found('status=invalid')).toEqual([2]);
+  expect(await found('status=limited')).toEqual([]);
+  expect(await found('status=successful')).toEqual([0]);
+  expect(await found('operation=getParentProgram')).toEqual([3]);
+  expect(await found(`request=${ids[2]}`)).toEqual([2]);
+  const minute = dashboard.now().toISOString().slice(0, 16);
+  expect(await found(`from=2020-01-01T00:00&to=${minute}`)).toEqual([3, 2, 0]);
+  expect(await found('to=2020-01-01T00:00')).toEqual([]);
+  expectToSay(await browser.get(`${path}?request=mine`), 422, 'X-Request-Id must be a whole X-Request-Id');
+  expectToSay(await browser.get(`${path}?from=yesterday`), 422, 'From, UTC must be a time such as');
+  const posted = await browser.submit(path, { request: key, status: 'refused' });
+  expect(posted.status).toBe(303);
+  expect(posted.headers['location']).toContain(`status=refused&request=${key.slice(0, 17)}`);
+  expect(posted.headers['location']).not.toContain(key.slice(0, 18));
+});
+
+test('a request with a revoked key belongs to that key, and the count of refusals leads to it', async () => {
+  const { id, client } = await usedKey('Revoked');
+  orThrow(await revokeKey(db, member, { keyId: id, userId: member.userId }));
+  expect((await client.get('/api/key')).status).toBe(401);
+  const browser = await browserOf(dashboard, manager);
+  const listUrl = `/people/users/${member.userId}/api-keys`;
+  const link = `${listUrl}/${id}/requests?status=refused`;
+  for (const page of [await browser.get(`${listUrl}/${id}`), await browser.get(`${listUrl}?state=ended`)])
+    expect(page.text).toContain(`<a href="${link}">Refused 1 time since</a>`);
+  const [latest] = rowsOf(await browser.get(link));
+  expect(latest).toMatch(/ getKey 401 AuthenticationException This API key was revoked at /);
+  expect((await browser.get(`${listUrl}/${id}`)).text).toContain(`<a href="${link}"><strong>3</strong> refused</a>`);
+});
+
+test('the requests are for those who may see the key, and for no other organization', async () => {
+  const { id, ids } = await usedKey('Private');
+  const listUrl = `/people/users/${member.userId}/api-keys`;
+  const strangers = await createPeople(db);
+  const statusOf = async (browser: Browser, path: string) => (await browser.get(path)).status;
+  for (const [actor, status] of [
+    [administrator, 200],
+    [manager, 200],
+    [viewer, 403],
+    [strangers.administrator, 404],
+  ] as const) {
+    const browser = await browserOf(dashboard, actor);
+    expect(await statusOf(browser, `${listUrl}/${id}/requests`)).toBe(status);
+    expect(await statusOf(browser, `${listUrl}/${id}/requests.csv`)).toBe(status);
+    expect(await statusOf(browser, `/profile/api-keys/${id}/requests`)).toBe(404);
+  }
+  expect(await statusOf(await browserOf(dashboard, member), LIST)).toBe(403);
+  const foreign = await browserOf(dashboard, strangers.administrator);
+  expect(rowsOf(await foreign.get(`${LIST}?request=${ids[2]}`))).toEqual([]);
+  expect(rowsOf(await (await browserOf(dashboard, manager)).get(`${LIST}?request=${ids[2]}`))).toHaveLength(1);
+});
+
+test('the requests with all keys are filtered by key, paged, and exported as CSV', async () => {
+  const { client, ids } = await usedKey('Exported, nightly');
+  for (let i = 0; i < 50; i += 1) await client.get('/api/parent_programs?limit=0');
+  const browser = await browserOf(dashboard, manager);
+  const first = await browser.get(`${LIST}?key=nightly&status=refused`);
+  expect(rowsOf(first)).toHaveLength(50);
+  const [, next = ''] = /href="([^"]*)" rel="next"/.exec(first.text) ?? [];
+  expect(rowsOf(await browser.get(next.replaceAll('&amp;', '&')))).toHaveLength(2);
+  const file = await browser.get(`${LIST}.csv?key=nightly&status=refused`);
+  expect(file.headers['content-disposition']).toMatch(/filename="charter-requests-20\d\d-\d\d-\d\d\.csv"/);
+  const lines = file.text.split('\r\n');
+  expect(lines[0]).toBe(
+    '\uFEFFtime,operation,status,exception,message,duration_ms,request_id,key_id,key_name,key_prefix',
+  );
+  expect(lines).toHaveLength(1 + 52 + 1);
+  expect(lines.at(-2)).toContain(`createParentProgram,422,ValidationException,`);
+  expect(lines.at(-2)).toContain(`${ids[2]},`);
+});
+
+test('the page says how many requests it lacks, because too many came at once', async () => {
+  const { id, path } = await usedKey('Flooded');
+  const browser = await browserOf(dashboard, member);
+  await browser.get(path);
+  await db.pool.query("update key_uses set unlisted = 3 where key_id = $1 and period = 'day'", [id]);
+  expect(wordsOf(await browser.get(path))).toContain(
+    '3 requests that were refused or failed are not listed, because too many came at once.',
+  );
+});
