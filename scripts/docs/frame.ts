@@ -37,7 +37,7 @@ type Page = {
   readonly isScripted?: boolean;
 };
 
-/** "Charter API", with the name of branding.yaml. */
+/** Returns the title of the site, such as "Charter API", with the name in branding.yaml. */
 export function titleOf(site: Site): string {
   return site.source.branding.has('name') ? `${nameOf(site)} API` : site.source.contract.info.title;
 }

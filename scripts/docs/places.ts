@@ -54,7 +54,7 @@ export function schemaPlace(name: string): string {
   return `/schemas/${name}`;
 }
 
-/** The guide's Markdown, with its links as `places` writes them. */
+/** Returns the Markdown of the guide, with the URLs that `places` returns for its links. */
 export function withLinks({ file, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
   const written = withTargets(text, ({ target, line, isImage }) => {

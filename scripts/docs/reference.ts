@@ -69,7 +69,7 @@ export function schemaMarkdown(schema: Schema, placeOf: SchemaPlaces): string {
   );
 }
 
-/** Returns all response headers as Markdown. Each header has all its different descriptions. */
+/** Returns all response headers as Markdown, each with all of its different descriptions. */
 export function headersMarkdown({ operations }: Contract): string {
   const all = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers }) => Object.entries(headers ?? {})),

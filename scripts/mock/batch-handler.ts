@@ -81,7 +81,7 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
 
 const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
 
-/** Returns the operations that a batch may contain: those of the list whose path the path of the batch begins with. */
+/** Returns the operations that a batch may contain: those on the list of the batch and on its items. */
 function changesOf(
   batch: Operation,
   all: readonly Operation[],

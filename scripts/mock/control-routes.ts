@@ -101,7 +101,7 @@ function bodyOf(req: Request): Json {
 }
 
 /**
- * Returns the fields of the control page's form in the form that JSON requests have. `response` is the selected option, such as
+ * Returns the fields of the control page's form as a JSON request would have them. `response` is the selected option, such as
  * "getKey 401 missing_key"; `body` is JSON text.
  */
 function ofForm({ response, body, allowInvalid, ...others }: Json): Json {

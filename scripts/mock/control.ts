@@ -200,7 +200,7 @@ function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
   throw refusal;
 }
 
-/** Returns the status, even if it is not in the contract. */
+/** Returns any status from 200 to 599, even one that the contract does not have; `null` if none was chosen. */
 function anyStatus(code: string | undefined, prefix: string): number | null {
   if (code === undefined) return null;
   const status = Number(code);

@@ -8,7 +8,7 @@ export type Override = {
   readonly id: number;
   /** An operationId, or "*" for every operation that has the response. */
   readonly operation: string;
-  /** The status of the response. If it is `null`, the response is the one with `example`, or the usual one. */
+  /** The status of the response; `null` if `example` names the response, or if the response is the usual one. */
   readonly status: number | null;
   readonly example: string | null;
   /** The body that replaces the contract's example. Present only if it was given, because `null` is also a body. */
@@ -122,7 +122,7 @@ export function readMatch(value: unknown): Match {
   };
 }
 
-/** The values as text. Throws a 422 for anything else than an object of texts, numbers and booleans. */
+/** Returns the values as strings. Throws a 422 unless the value is an object of strings, numbers and booleans. */
 export function valuesOf(value: unknown, field: string): Record<string, string> {
   if (!isObject(value)) throw invalidField(field, 'must be an object of names and values.');
   const wrong = Object.entries(value).find(([, each]) => !['string', 'number', 'boolean'].includes(typeof each));

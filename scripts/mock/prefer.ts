@@ -191,7 +191,7 @@ function millisecondsOf(value: string): number | undefined {
 export const APPLIED_HEADER = 'Preference-Applied';
 export const WARNING_HEADER = 'X-Mock-Warning';
 
-/** The preferences of a request. `response` is the named response; `undefined` if the contract does not have the operation. */
+/** The preferences of a request. `response` is the named response; `undefined` if the operation does not have that response. */
 type Note = {
   readonly preferences: Preferences;
   readonly response: Preference | undefined;

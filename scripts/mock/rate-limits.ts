@@ -7,7 +7,7 @@ import type { Admission } from '../../src/traffic/request-limiter.ts';
 /** The limits in requests per second, 0 for no limit. By default, they are those of a server. */
 export type MockLimits = Partial<Pick<RequestLimits, 'perKey' | 'perOrganization'>>;
 
-/** The token bucket of one limit. It holds the tokens of one second. The number of tokens is negative after a large batch. */
+/** The token bucket of one limit. It holds at most the tokens for one second. A large batch makes their number negative. */
 class Bucket {
   readonly rate: number;
   #tokens: number;
@@ -34,7 +34,7 @@ class Bucket {
 /** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests as a single server does that has had no requests for a second. All keys belong to one organization. */
+/** Counts requests as a single server would, and begins with all requests left. All keys belong to one organization. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;

@@ -124,7 +124,7 @@ type Chosen = { readonly operation: Operation; readonly stateless: OperationHand
 
 type MockListener = { readonly listener: RequestListener; readonly control: Control };
 
-/** Rejects if the document cannot be served or the seed is not valid. */
+/** Creates the request listener of the mock. Rejects if the document cannot be served or the seed is not valid. */
 async function createMockListener(assets: Assets, setup: MockSetup): Promise<MockListener> {
   const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
   const { document } = assets;
@@ -158,7 +158,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     async (input) => {
       const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
       if (!isExample && ownBodies.find(input.headers) === undefined) return own(input);
-      // The ETags of the store do not belong to the examples.
+      // The client has the ETag of the stored item, which is not that of the example.
       if (store !== undefined) delete input.headers['if-match'];
       return stateless(input);
     };

@@ -51,7 +51,7 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // The header names a response of this operation, which the operations that are called may not have.
+    // The Prefer header names a response of this operation, which the operations that are called may not have.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];

@@ -107,7 +107,7 @@ function parametersOf(method: Method, path: string, given: Parameters): Paramete
 }
 
 /**
- * Returns the values without those that are undefined. Throws for `null`: without the value, a filter would be missing, or the
+ * Returns the values without those that are undefined. Throws for `null`, because leaving it out would drop a filter, or the
  * `If-Match` that prevents lost updates.
  */
 function withoutUndefined(

@@ -39,8 +39,8 @@ function remember(name, value) {
 }
 
 /**
- * Returns the address of a page of this site. Derives it from a link that every page has, because addresses end with ".html" only
- * if no server serves the pages.
+ * Returns the address of a page of this site. Derives it from a link that every page has, because addresses end with ".html"
+ * unless an API server serves the pages.
  */
 function addressOf(name, anchor = '') {
   return document.querySelector('.head nav a').href.replace(/reference(?=(\.html)?$)/, name) + anchor;

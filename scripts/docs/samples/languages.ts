@@ -200,8 +200,8 @@ const END = ['		log.Fatal(err)', '	}'];
 const ENDED = ['	if err != nil {', ...END];
 
 /**
- * Returns a raw string literal or, because that cannot contain a backtick, an interpreted one, which has the same escape
- * sequences as JSON.
+ * Returns a raw string literal. If the text contains a backtick, which a raw string literal cannot contain, returns an
+ * interpreted one, which has the same escape sequences as JSON.
  */
 function goOf(text: string): string {
   return text.includes('`') ? JSON.stringify(text) : `\`${text}\``;

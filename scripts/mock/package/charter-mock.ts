@@ -16,7 +16,7 @@ export class MockError extends Error {
   /** One sentence for each mistake, which begins with the name of the option or the field. */
   readonly problems: readonly string[];
 
-  /** `hint` is a sentence for the end of the message that does not describe a mistake. */
+  /** Creates an error. `hint` is a sentence for the end of the message that does not describe a mistake. */
   constructor(problems: readonly string[], hint?: string) {
     const listed = problems.length === 1 ? '' : `There are ${problems.length} mistakes:\n  `;
     super(`${listed}${problems.join('\n  ')}${hint === undefined ? '' : `\n${hint}`}`);

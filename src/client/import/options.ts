@@ -132,7 +132,8 @@ function requireKey(apiKey: string): void {
 }
 
 /**
- * Returns the fields by the name of their column. The last "=" separates them, because the name of a column may contain a "=".
+ * Returns the fields by the name of their column. In each pair, the last "=" separates the two, because the name of a column may
+ * contain a "=".
  */
 function mapOf(pairs: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();

@@ -19,7 +19,7 @@ export class Progress {
     this.#write(this.#state);
   }
 
-  /** Shows why the import waits, until the next progress. */
+  /** Shows why the import waits, until there is new progress to show. */
   showWait(reason: string): void {
     this.#write(`${this.#state} ${reason}`.trimStart());
   }

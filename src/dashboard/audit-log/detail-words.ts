@@ -152,7 +152,7 @@ function recordedWords(name: string): ToWords {
   };
 }
 
-/** Separates the entries of a recorded list, which are separated by spaces, with commas. */
+/** Puts commas between the entries of a recorded list, in place of spaces. */
 function withCommas(text: string): string {
   return text.replaceAll(' ', ', ');
 }

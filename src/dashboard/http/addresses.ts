@@ -213,7 +213,7 @@ export function isBelow(path: string, urls: readonly string[]): boolean {
   return urls.some((url) => path === url || path.startsWith(`${url}/`));
 }
 
-/** The longest path that can be stored while a person signs in at an identity provider. */
+/** The maximum number of characters of a path that is stored while a person signs in at an identity provider. */
 const MAX_NEXT_CHARACTERS = 2000;
 
 /**

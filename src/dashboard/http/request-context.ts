@@ -137,10 +137,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
 
-/**
- * Returns the function that runs the request's tasks in turn. If a task calls the function again, the nested task runs in the
- * same turn.
- */
+/** Returns the `inTurn` of a request. If a task calls `inTurn` again, the nested task runs in the same turn. */
 function turnsOf({ socket }: Request, network: string, queue: FairQueue): RequestContext['inTurn'] {
   let hasTurn = false;
   return async (task) => {

@@ -107,7 +107,7 @@ export async function change(context: SignedInContext, { values, typed }: Form<t
   return redirect(`${integrationUrl(id)}?done=changed`);
 }
 
-/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, now } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

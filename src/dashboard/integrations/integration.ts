@@ -64,7 +64,7 @@ export async function take(context: SignedInContext): Promise<View> {
   return redirect(`${integrationUrl(id)}?done=taken`);
 }
 
-/** `problem` is why the last action on this integration was refused. */
+/** Returns an integration's page. `problem` is why the last action on the integration was refused. */
 async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

@@ -94,8 +94,8 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
 }
 
 /**
- * Returns whether the actor must type the name of the key to rotate or revoke it: it is another holder's key, and it was used
- * within the last 24 hours.
+ * Returns whether the actor must type the name of the key to rotate or revoke it. This is required if the key belongs to another
+ * holder and was used within the last 24 hours.
  */
 export function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;

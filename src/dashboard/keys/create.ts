@@ -99,7 +99,7 @@ function parseLastMoment(text: string): Date {
   return new Date((parseDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
-/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, holderId: userId, isOwn, listUrl, now } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);

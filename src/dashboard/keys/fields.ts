@@ -14,7 +14,8 @@ import { extraValue, lines, type Option, text, withParser } from '../forms/field
 import { doneNotice } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 
-// The fields of the forms for keys: the expiry, the allowed addresses, those from which a key was used, and the rate limit.
+// The fields of the forms for keys: the expiry, the allowed addresses, the addresses from which a key was used, and the rate
+// limit.
 
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 const NEVER: Option = { value: 'never', words: 'Never expires' };

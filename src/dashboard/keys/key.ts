@@ -63,8 +63,8 @@ function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | fa
 }
 
 /**
- * Returns the prefix as a link to the key's page. Returns it without a link if a key from before a move belongs to another
- * holder.
+ * Returns the prefix of the key, as a link to the key's page unless the key belongs to another holder. A key that was replaced
+ * before a move still belongs to the former holder.
  */
 function prefixLink(key: KeyDetails, context: KeyContext): Html {
   const prefix = html`<code>${key.prefix}…</code>`;

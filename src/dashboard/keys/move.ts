@@ -63,7 +63,7 @@ export async function move(context: KeyContext, { values, typed }: Form<typeof M
   }
 }
 
-/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> | null): Promise<View> {
   return confirmationPage(context, 'move', {
     fields: MOVE_FORM,

@@ -54,8 +54,8 @@ export async function restrict(
 }
 
 /**
- * `sent` is what a refused form sent; `null` if the form is shown for the first time. `isTaken` is true if the addresses from
- * which the key was used are added.
+ * Returns the page with the form. `sent` is what was sent; `null` if the form is shown for the first time. If `isTaken` is true,
+ * the addresses from which the key was used are added to the field.
  */
 async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'restrict', {

@@ -82,7 +82,7 @@ export async function rotate(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** `isTaken` is true if the addresses from which the key was used are added. */
+/** Returns the page with the form. If `isTaken` is true, the addresses from which the key was used are added to the field. */
 async function rotatePage(context: KeyContext, { typed, problem }: Filling, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'rotate', {
     fields: ROTATE_FORM,

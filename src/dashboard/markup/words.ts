@@ -32,7 +32,7 @@ export function permissionChip(permission: string): Html {
   return html`<code>${resource}:<wbr>${right}</code> `;
 }
 
-/** Returns the count, such as "1,234", or "1,000+" if it is more than `most`, here 1,000. */
+/** Returns the count, such as "1,234", or the maximum with a plus sign, such as "1,000+", if the count is greater. */
 export function boundedCount(count: number, most: number): string {
   return count > most ? `${formatNumber(most)}+` : formatNumber(count);
 }

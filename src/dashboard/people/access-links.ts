@@ -39,7 +39,7 @@ function isLinkKind(text: string): text is AccessLinkKind {
   return text === 'invitation' || text === 'password_reset';
 }
 
-/** Returns whether users get their links by mail, because mail is configured. */
+/** Returns whether mail is configured, so that users get their links by mail. */
 export function canMailLinks({ dashboard }: SignedInContext): boolean {
   return dashboard.publicUrl !== undefined && dashboard.outbox.canSend;
 }

@@ -91,7 +91,10 @@ export async function showDeactivation(context: SignedInContext): Promise<View> 
   return deactivationPage(context, null);
 }
 
-/** `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for the first time. */
+/**
+ * Returns the page with the form. `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for
+ * the first time.
+ */
 async function deactivationPage(
   context: SignedInContext,
   refused: Filled<typeof DEACTIVATE_FORM> | null,

@@ -101,7 +101,10 @@ export async function setEmail(context: SignedInContext, { values, typed }: Form
   }
 }
 
-/** `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for the first time. */
+/**
+ * Returns the page with the form. `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for
+ * the first time.
+ */
 async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
   const user = await findInvitedUser(context);
   if (user === null)

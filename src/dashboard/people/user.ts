@@ -61,7 +61,7 @@ export async function showUser(context: SignedInContext): Promise<View> {
   return userPage(context, null);
 }
 
-/** `problem` is why the last action on this user was refused. */
+/** Returns a user's page. `problem` is why the last action on the user was refused. */
 export async function userPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));

@@ -132,7 +132,7 @@ export async function remove(context: SignedInContext): Promise<View> {
 
 type Refused = { readonly problem: Problem | null; readonly typed?: Filled<typeof RENAME_FORM>['typed'] };
 
-/** `typed` is what a refused form for the name sent; omitted otherwise. */
+/** Returns a passkey's page. `typed` is what a refused form for the name sent; omitted otherwise. */
 async function passkeyPage(context: SignedInContext, { problem, typed }: Refused): Promise<View> {
   const { dashboard, actor, formToken, now } = context;
   const passkey = await getPasskey(dashboard.db, actor, passkeyIdOf(context));

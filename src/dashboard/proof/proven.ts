@@ -16,7 +16,7 @@ import { openForm, sealForm } from './sealed-form.ts';
 // around the function of a page. Without a proof, the response is a page that asks for a proof. The form of that page goes to the
 // same URL and contains what was sent before. A proof is valid for ten minutes, for all forms of the session.
 
-/** The size of a sealed form of 10 KiB in base64, and of an authenticator's response. */
+/** The maximum size of a form with a proof: a sealed form of 10 KiB in base64, and an authenticator's response. */
 export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 
 /** Redirects to the page that asked for the proof. */
@@ -133,7 +133,9 @@ async function withName(
   }
 }
 
-/** Returns the proof in the form, or `null` if the form only comes back from the identity provider and contains none. */
+/**
+ * Returns the proof in the form, or `null` if the form contains none because it has waited for a proof at the identity provider.
+ */
 function readProof(context: SignedInContext, form: NonNullable<Asked['proof']>) {
   const { credential, proofPassword, proofCode } = form.values;
   if (credential === undefined)

@@ -30,7 +30,7 @@ type ErrorResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Does not contain the address after the move, because only the operators know it. */
+/** The response while an organization is moving. It does not contain the new address, which only the operators know. */
 const MOVING: ErrorResponse = {
   status: 503,
   title: 'Your organization is moving',

@@ -24,7 +24,10 @@ export type Page<Context> = {
   /** The path, as a pattern for Express. */
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;
-  /** Whether `get` waits for another server. It then takes turns itself, so that nobody waits for the database behind it. */
+  /**
+   * Whether `get` waits for another server. Such a page takes turns itself, so that other requests do not wait for their turn
+   * meanwhile.
+   */
   readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
   /** Whether `post` ends keys or accounts. Such a form is also accepted while the organization moves to another database. */

@@ -43,7 +43,7 @@ export async function showChange(context: SignedInContext): Promise<View> {
   return changePage(context, null);
 }
 
-/** `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filled<typeof CONTENT_FIELDS> | null): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);

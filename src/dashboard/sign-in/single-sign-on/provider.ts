@@ -157,7 +157,7 @@ export async function startAtProvider(context: RequestContext, { values }: Form<
   return goToProvider(context, await getConnection(context), { email, next: values.next });
 }
 
-/** Returns the link to that page, for a person whose organization does not accept passwords and passkeys. */
+/** Returns the URL of the page of `showStart`, for a person whose organization does not accept passwords and passkeys. */
 export function startUrl({ organizationId, email }: SingleSignOnRequired, next: string): string {
   return urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
 }
