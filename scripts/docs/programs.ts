@@ -56,7 +56,8 @@ function withoutLabels(markdown: string): string {
 /** Returns the index for AI agents (https://llmstxt.org). */
 function llmsIndex(site: Site): string {
   const { contract, guides } = site.source;
-  const guideLinks = guides.map((guide) => `- [${guide.title}](${site.address}/${guide.slug}.md): ${summaryOf(guide)}`);
+  const linksOf = (listed: readonly Guide[]) =>
+    listed.map((guide) => `- [${guide.title}](${site.address}/${guide.slug}.md): ${summaryOf(guide)}`).join('\n');
   const operationLinks = [...contract.operations, ...contract.webhooks].map(
     (each) =>
       `- [${each.summary}](${site.address}/reference/${each.operationId}.md): ${each.method.toUpperCase()} ${'path' in each ? each.path : each.name}`,
@@ -65,29 +66,40 @@ function llmsIndex(site: Site): string {
 
 > ${contract.info.summary} The server of this documentation is ${site.server}.
 
-Everything in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
+Everything for integrators in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
 ${site.support === null ? '' : `Support: ${site.support}\n`}
 ## Guides
 
-${guideLinks.join('\n')}
+${linksOf(guides.filter((guide) => !isForOperators(guide)))}
 
 ## Reference
 
 ${operationLinks.join('\n')}
 - [Schemas](${site.address}/reference/schemas.md): the bodies of requests and responses
 - [Response headers](${site.address}/reference/headers.md): what each header says
+
+## Optional
+
+These guides are for those who operate a server of Charter.
+
+${linksOf(guides.filter(isForOperators))}
 `;
 }
 
+function isForOperators({ group }: Guide): boolean {
+  return group === 'Operate';
+}
+
+/** Returns everything that integrators need. Each error is described once, in the guide about errors. */
 function llmsFull(site: Site): string {
   const { contract, guides } = site.source;
   const places: Places = (target) => `${site.address}/${IN_MARKDOWN(target)}`;
   const schemas = (name: string) => `${site.address}/reference/schemas.md#${name.toLowerCase()}`;
   return [
     `# ${contract.info.title}\n\n${contract.info.summary} Server: ${site.server}`,
-    ...guides.map((guide) => guideMarkdown(site, guide, places).trim()),
+    ...guides.filter((guide) => !isForOperators(guide)).map((guide) => guideMarkdown(site, guide, places).trim()),
     ...[...contract.operations, ...contract.webhooks].map((each) =>
-      withoutLabels(`# ${each.summary}\n\n${operationMarkdown(each, schemas)}`),
+      withoutLabels(`# ${each.summary}\n\n${operationMarkdown(each, schemas, { isBrief: true })}`),
     ),
     schemasMarkdown(site),
     `# Response headers\n\n${headersMarkdown(contract)}\n`,

@@ -16,12 +16,22 @@ import { samplesOf } from './samples/languages.ts';
 /** Returns the URL of a schema's Markdown. */
 type SchemaPlaces = (name: string) => string;
 
-/** Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". */
-export function operationMarkdown(operation: Operation | Webhook, placeOf: SchemaPlaces): string {
+/**
+ * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If `isBrief`,
+ * the errors are only listed, and only the sample in curl and the first example of each body remain.
+ */
+export function operationMarkdown(
+  operation: Operation | Webhook,
+  placeOf: SchemaPlaces,
+  { isBrief = false }: { readonly isBrief?: boolean } = {},
+): string {
   const { method, description, parameters = [], requestBody } = operation;
   const isWebhook = !('path' in operation);
   const target = isWebhook ? `${operation.name}\`, sent to your endpoint` : `${operation.path}\``;
   const body = requestBody?.content['application/json'];
+  const samples = isWebhook ? [] : samplesOf(operation).slice(0, isBrief ? 1 : undefined);
+  const isListed = (status: string) => isBrief && Number(status) >= 400;
+  const responses = statusesOf(operation);
   return paragraphs(
     `\`${method.toUpperCase()} ${target}`,
     description,
@@ -32,17 +42,22 @@ export function operationMarkdown(operation: Operation | Webhook, placeOf: Schem
           '## Request body',
           requestBody.description,
           `${Object.keys(requestBody.content).join(' or ')}: ${kind(body.schema, placeOf)}`,
-          examples(body.examples),
+          examples(body.examples, isBrief),
         )
       : null,
     isWebhook
       ? null
       : paragraphs(
           '## Code samples',
-          ...samplesOf(operation).map(({ lang, label, source }) => code(`${lang} label=${label}`, source)),
+          ...samples.map(({ lang, label, source }) => code(`${lang} label=${label}`, source)),
         ),
     isWebhook ? '## Your response' : '## Responses',
-    ...statusesOf(operation).map(([status, response]) => responseSection(status, response, placeOf)),
+    ...responses
+      .filter(([status]) => !isListed(status))
+      .map(([status, response]) => responseSection(status, response, placeOf, isBrief)),
+    isBrief && !isWebhook
+      ? `Errors: ${responses.flatMap(([status]) => (isListed(status) ? [status] : [])).join(', ')}. The guide "Errors" describes each.`
+      : null,
   );
 }
 
@@ -110,7 +125,7 @@ export function permission({ security }: Operation): string {
   return `Requires the permission ${needed.map((each) => `\`${each}\``).join(' or ')}.`;
 }
 
-function responseSection(status: string, response: Response, placeOf: SchemaPlaces): string {
+function responseSection(status: string, response: Response, placeOf: SchemaPlaces, isBrief: boolean): string {
   const { description, headers = {}, content = {} } = response;
   const body = content['application/json'];
   const names = Object.entries(headers).map(
@@ -121,17 +136,19 @@ function responseSection(status: string, response: Response, placeOf: SchemaPlac
     description,
     names.length === 0 ? null : `Response headers: ${names.join(', ')}`,
     body === undefined ? 'No body' : `Body: ${kind(body.schema, placeOf)}`,
-    body === undefined ? null : examples(body.examples),
+    body === undefined ? null : examples(body.examples, isBrief),
   );
 }
 
-/** Returns each example with its summary. */
-function examples(shown: Examples): string {
+/** Returns each example with its summary, or only the first one if `isBrief`. */
+function examples(shown: Examples, isBrief: boolean): string {
   return paragraphs(
-    ...Object.entries(shown).flatMap(([name, { summary = name, value }]) => [
-      `Example: ${summary}`,
-      typeof value === 'string' ? code('text', value) : json(value),
-    ]),
+    ...Object.entries(shown)
+      .slice(0, isBrief ? 1 : undefined)
+      .flatMap(([name, { summary = name, value }]) => [
+        `Example: ${summary}`,
+        typeof value === 'string' ? code('text', value) : json(value),
+      ]),
   );
 }
 

@@ -35,7 +35,7 @@ markdown.renderer.rules['fence'] = (tokens, i) => {
   const [language = '', ...options] = info.split(' ');
   const label = options.find((option) => option.startsWith('label='))?.slice('label='.length) ?? LANGUAGES[language];
   return String(
-    html`<figure class="code"${label !== undefined && html` data-language="${label}"`}><pre tabindex="0"><code>${codeText(content.trimEnd())}</code></pre></figure>`,
+    html`<figure class="code"${label !== undefined && html` data-language="${label}"`}><pre tabindex="0"${language === 'json' && html` class="wraps"`}><code>${codeText(content.trimEnd())}</code></pre></figure>`,
   );
 };
 markdown.renderer.rules['heading_open'] = (tokens, i, options, _env, self) =>
