@@ -196,10 +196,26 @@ module.exports = {
       to: { pathNot: [room('client'), 'node_modules/csv-parse/'], dependencyTypesNot: ['core'] },
     },
     {
+      name: 'mcp-knows-client-and-contract',
+      comment: 'charter-mcp is published on its own, with all that it imports in its bundle.',
+      severity: 'error',
+      from: { path: room('mcp') },
+      to: {
+        pathNot: [
+          room('mcp'),
+          '^src/client/[^/]+$',
+          '^src/contract/document\\.ts$',
+          '^generated/openapi\\.json$',
+          'node_modules/@modelcontextprotocol/sdk/',
+        ],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
       name: 'nothing-runs-on-the-client',
       severity: 'error',
-      from: { path: '^(src|prisma)/', pathNot: [room('client')] },
-      to: { path: room('client') },
+      from: { path: '^(src|prisma)/', pathNot: [room('client'), room('mcp')] },
+      to: { path: room('(client|mcp)') },
     },
     {
       name: 'no-development-dependencies',

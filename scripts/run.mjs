@@ -48,6 +48,7 @@ const COMMANDS = {
   bench: { entry: 'scripts/bench/main.ts', generated: true },
   fuzz: { entry: 'scripts/fuzz.ts', generated: true },
   client: { entry: 'scripts/client/main.ts', generated: true },
+  mcp: { entry: 'scripts/mcp/main.ts', generated: true },
   dist: { entry: 'scripts/dist/main.ts', generated: true, docs: true },
   types: {
     entry: 'node_modules/typescript-native/bin/tsc',

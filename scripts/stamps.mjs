@@ -82,7 +82,7 @@ function docsSources() {
     'generated/postman.json',
     'scripts/tool.ts',
     // The published mock contains code of the server.
-    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mock', 'src'].flatMap(filesIn),
+    ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mcp', 'scripts/mock', 'src'].flatMap(filesIn),
   ];
 }
 

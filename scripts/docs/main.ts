@@ -1,5 +1,5 @@
 // Builds the documentation as static files from the contract and the guides. Also builds the files to which the documentation
-// links: the contract, the Postman collection, and the packages of the client and the mock. See --help.
+// links: the contract, the Postman collection, and the packages of the client, the mock and charter-mcp. See --help.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { readSupportUrl } from '../../src/config.ts';
 import { EXAMPLE_SUPPORT } from '../../src/publication/published-file.ts';
 import { buildPackage, pack } from '../client/build-package.ts';
 import { runMain } from '../command-line.ts';
+import { buildMcpPackage } from '../mcp/build-package.ts';
 import { buildMockPackage } from '../mock/package/pack-mock.ts';
 import { beginStamp } from '../stamps.mjs';
 import { root } from '../tool.ts';
@@ -48,12 +49,13 @@ async function build(options: Options): Promise<void> {
   const address = urlOf(new URL(options.base, `${server}/`).href, '--base');
   const support =
     options.server === undefined ? EXAMPLE_SUPPORT : (readSupportUrl('--support', options.support) ?? null);
-  const [site, client, mock, ...documents] = await Promise.all([
+  const [site, client, mock, mcp, ...documents] = await Promise.all([
     readSource(root, contract).then((source) =>
       readSite(root, source, { server, address, support, isServed: options.server === undefined }),
     ),
     readPacked(buildPackage),
     readPacked(buildMockPackage),
+    readPacked(buildMcpPackage),
     ...['openapi.json', 'openapi.yaml', 'postman.json'].map((name) => readFile(join(root, 'generated', name), 'utf8')),
   ]);
   const [json = '', yaml = '', postman = ''] = documents;
@@ -64,6 +66,7 @@ async function build(options: Options): Promise<void> {
     ['postman.json', postman.replaceAll(example, () => server)],
     ['charter-client.tgz', client],
     ['charter-mock.tgz', mock],
+    ['charter-mcp.tgz', mcp],
   ]);
   await Promise.all([...files].map(([name, content]) => publish(join(folder, name), content)));
   await removeOthers(folder, new Set(files.keys()));

@@ -216,4 +216,5 @@ const DOWNLOADS = [
   { file: 'postman.json', name: 'Postman collection' },
   { file: 'charter-client.tgz', name: 'TypeScript client' },
   { file: 'charter-mock.tgz', name: 'Mock for test suites' },
+  { file: 'charter-mcp.tgz', name: 'MCP server' },
 ];

@@ -44,7 +44,7 @@ export class UnexpectedResponseError extends CharterError {
   constructor(request: string, { status, reason }: { status: number; reason: string }) {
     super(
       'UnexpectedResponseError',
-      `${request} got ${status === 0 ? 'a response' : status}, but ${reason}. Does baseUrl name the Charter server itself?`,
+      `${request} got ${status === 0 ? 'a response' : status}, but ${reason}. Is the address that of the Charter server itself?`,
     );
     this.status = status;
   }

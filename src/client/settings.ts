@@ -36,7 +36,7 @@ export type Settings = {
 export function readSettings(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
-    baseUrl: readBaseUrl(options.baseUrl),
+    baseUrl: readBaseUrl(options.baseUrl, 'baseUrl'),
     apiKey: createKeySource(options.apiKey),
     timeoutMs: readNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
     retries: readNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
@@ -46,19 +46,20 @@ export function readSettings(options: ClientOptions): Settings {
   };
 }
 
-function readBaseUrl(baseUrl: unknown): string {
+/** Returns the address without a slash at its end. Throws a TypeError that never holds the value. `name`: what the caller calls it. */
+export function readBaseUrl(baseUrl: unknown, name: string): string {
   const example = 'such as https://charter.example.org';
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {
-    throw new TypeError(`baseUrl must be an absolute URL, ${example}.`);
+    throw new TypeError(`${name} must be an absolute URL, ${example}.`);
   }
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new TypeError(`baseUrl must begin with https:// or http://, ${example}.`);
+    throw new TypeError(`${name} must begin with https:// or http://, ${example}.`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError('baseUrl must not contain a user name or a password: the API key goes into apiKey.');
+    throw new TypeError(`${name} must not contain a user name or a password: the API key is sent in a header.`);
   }
-  if (/[?#{}]/.test(baseUrl)) throw new TypeError(`baseUrl must end before any query or fragment, ${example}.`);
+  if (/[?#{}]/.test(baseUrl)) throw new TypeError(`${name} must end before any query or fragment, ${example}.`);
   return url.href.replace(/\/+$/, '');
 }
 

@@ -7,6 +7,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   '/postman.json': 'docs/postman.json',
   '/charter-client.tgz': 'docs/charter-client.tgz',
   '/charter-mock.tgz': 'docs/charter-mock.tgz',
+  '/charter-mcp.tgz': 'docs/charter-mcp.tgz',
   '/llms.txt': 'docs/llms.txt',
   '/llms-full.txt': 'docs/llms-full.txt',
   '/sitemap.xml': 'docs/sitemap.xml',

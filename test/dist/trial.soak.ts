@@ -188,6 +188,7 @@ async function expectToServe(url: string, key: string): Promise<void> {
     '/postman.json',
     '/charter-client.tgz',
     '/charter-mock.tgz',
+    '/charter-mcp.tgz',
   ];
   for (const path of [...assets, ...published]) expect([path, (await client.get(path)).status]).toEqual([path, 200]);
 }

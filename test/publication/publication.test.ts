@@ -24,7 +24,7 @@ TEXTS.push(
   '/openapi.yaml',
   '/postman.json',
 );
-const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz'];
+const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz', '/charter-mcp.tgz'];
 /** The address that is shown if the host is not known. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
@@ -39,6 +39,7 @@ const FILES = [
   'docs/postman.json',
   'docs/charter-client.tgz',
   'docs/charter-mock.tgz',
+  'docs/charter-mcp.tgz',
   'openapi.json',
   'openapi.yaml',
 ];
@@ -297,7 +298,7 @@ test('the collection is for Postman, with a request for each operation', async (
     expect([operationId, text]).toEqual([operationId, expect.stringContaining(summary)]);
 });
 
-test.each(['charter-client', 'charter-mock'])(
+test.each(['charter-client', 'charter-mock', 'charter-mcp'])(
   'npm reads %s from the server, in the version of the contract',
   async (name) => {
     await using folder = await openFolder();

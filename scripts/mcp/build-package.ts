@@ -1,0 +1,43 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from '../tool.ts';
+
+const OLDEST_NODE = 20;
+
+/** Writes exactly the files of the package `charter-mcp` into the folder. It has no dependencies: they are in its bundle. */
+export async function buildMcpPackage(folder: string): Promise<void> {
+  const manifest = await readManifest();
+  const readme = await readFile(join(root, 'src/mcp/README.md'), 'utf8');
+  await mkdir(folder, { recursive: true });
+  await build({
+    entryPoints: [join(root, 'src/mcp/charter-mcp.ts')],
+    outfile: join(folder, 'charter-mcp.js'),
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: `node${OLDEST_NODE}`,
+    format: 'esm',
+    legalComments: 'linked',
+    logLevel: 'silent',
+  });
+  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(join(folder, 'README.md'), readme.replaceAll('<version>', manifest.version));
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+async function readManifest() {
+  const { license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const { info } = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
+  return {
+    name: 'charter-mcp',
+    // The version of the contract inside.
+    version: info.version,
+    description: "A Model Context Protocol server for Charter's API",
+    license,
+    type: 'module',
+    bin: { 'charter-mcp': './charter-mcp.js' },
+    engines: { node: `>=${OLDEST_NODE}` },
+  };
+}

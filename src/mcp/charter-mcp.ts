@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Offers the operations of the contract to programs with a language model, by the Model Context Protocol.
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import document from '#generated/openapi.json' with { type: 'json' };
+import { realClock } from '../client/sending.ts';
+import { readBaseUrl, readSettings, requireApiKey, type Settings } from '../client/settings.ts';
+import { createMcpServer } from './server.ts';
+
+const HELP = `Usage: charter-mcp
+
+Offers the operations of Charter's API as tools of the Model Context Protocol, on standard input and output. Programs
+with a language model start it; README.md has the lines for their configuration.
+
+It offers the operations that the API key permits: a key that may only read offers no tool that writes. It sends requests
+to CHARTER_URL, and to nothing else.
+
+Environment variables:
+  CHARTER_URL      the address of Charter, such as https://charter.example.org
+  CHARTER_API_KEY  the API key
+
+  --version  show the version, which is that of the contract
+  --help     show this help
+`;
+
+/** Clients of the protocol usually wait for 60 seconds. */
+const TOTAL_TIMEOUT_MS = 50_000;
+const MISUSED = 2;
+
+try {
+  const { values } = parseArgs({ options: { help: { type: 'boolean' }, version: { type: 'boolean' } } });
+  if (values.help) process.stdout.write(HELP);
+  else if (values.version) process.stdout.write(`${document.info.version}\n`);
+  else await createMcpServer(document, readEnvironment(process.env), realClock).connect(new StdioServerTransport());
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error} See charter-mcp --help.\n`);
+  process.exitCode = MISUSED;
+}
+
+/** Throws an error that never holds a value. */
+function readEnvironment({ CHARTER_URL, CHARTER_API_KEY }: NodeJS.ProcessEnv): Settings {
+  // A line break at the end of a file often becomes part of the variable.
+  const baseUrl = readBaseUrl(CHARTER_URL?.trim(), 'CHARTER_URL');
+  const apiKey = requireApiKey(CHARTER_API_KEY?.trim(), 'CHARTER_API_KEY');
+  return readSettings({ baseUrl, apiKey, totalTimeoutMs: TOTAL_TIMEOUT_MS });
+}
