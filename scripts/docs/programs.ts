@@ -90,7 +90,9 @@ function isForOperators({ group }: Guide): boolean {
   return group === 'Operate';
 }
 
-/** Returns everything that integrators need. Each error is described once, in the guide about errors. */
+/**
+ * Returns the text of llms-full.txt: everything that integrators need. Each error is described once, in the guide about errors.
+ */
 function llmsFull(site: Site): string {
   const { contract, guides } = site.source;
   const places: Places = (target) => `${site.address}/${IN_MARKDOWN(target)}`;

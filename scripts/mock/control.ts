@@ -161,7 +161,7 @@ function readStep(step: Json, target: Target): NewOverride {
   };
 }
 
-/** Throws a 422 for headers that cannot be sent, or that say where the body ends. */
+/** Returns the headers. Throws a 422 for headers that cannot be sent or that the mock sets, such as Content-Length. */
 function readHeaders(value: unknown, field: string): Record<string, string> {
   const headers = valuesOf(value, field);
   for (const [name, text] of Object.entries(headers)) {

@@ -11,7 +11,7 @@ export function urlOf(path: string, query: Readonly<Record<string, string | null
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** The address of a list as a file. */
+/** Returns the URL of a list as a CSV file. */
 export function fileUrlOf(url: string): string {
   return `${url}.csv`;
 }
@@ -95,7 +95,7 @@ export const ORGANIZATION_URL = '/organization';
 export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
 export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
 export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
-/** The requests that are recorded one by one, with all keys. */
+/** The list of recorded requests with all keys of the organization. */
 export const ORGANIZATION_REQUESTS_URL = `${ORGANIZATION_USAGE_URL}/list`;
 export const AUDIT_LOG_URL = `${ORGANIZATION_URL}/audit-log`;
 export const AUDIT_LOG_FILE_URL = fileUrlOf(AUDIT_LOG_URL);
@@ -180,12 +180,12 @@ export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUr
   return urlOf(at(`${listUrl}/${id}`, page), { back });
 }
 
-/** The recorded requests with a key. */
+/** Returns the URL of the list of recorded requests with a key. */
 export function requestsUrl(listUrl: string, keyId: string): string {
   return `${listUrl}/${keyId}/requests`;
 }
 
-/** The requests with a key that were refused; `status`: for another filter of their statuses. */
+/** Returns the URL of the list of refused requests with a key. `status` is another value of the status filter. */
 export function refusedRequestsUrl(
   { id }: { readonly id: string },
   { listUrl, back }: KeyUrls,

@@ -47,7 +47,7 @@ export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
 
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
-/** `urls`: where the pages of the key are; `null` if the reader may not see them. */
+/** Returns the state of a key with its time. `urls` are the URLs of the key's pages; `null` if the reader may not see them. */
 export function stateCell(key: KeyDetails, now: Date, urls: KeyUrls | null): Html {
   const { state, endedAt, expiresAt } = key;
   if (endedAt === null) {

@@ -61,7 +61,10 @@ export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { 
   return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
 }
 
-/** The page, which shows the uses of keys: writes those that this process has recorded before it is read. */
+/**
+ * Returns the function of a page that shows the uses of keys. Before the page is read, the uses that this process has recorded
+ * are written.
+ */
 export function withFreshUses<Context extends SignedInContext>(get: (context: Context) => Promise<View>) {
   return async (context: Context): Promise<View> => {
     await context.dashboard.keyUses.freshen();

@@ -33,17 +33,17 @@ import { keyCell } from './cells.ts';
 import { readKey } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 
-// The requests with a key that are recorded one by one, or with all keys of the organization, and the same as a file.
+// The list of recorded requests, with one key or with all keys of the organization, as a page and as a CSV file.
 
 const MAX_CHARACTERS = 100;
-/** A whole key in a value is cut to its prefix. */
+/** Cuts the text to MAX_CHARACTERS, and each whole key in it to the key's prefix. */
 const cut = (sent: string) => withoutKey(searchText(sent, MAX_CHARACTERS));
 
 type Statuses = readonly [lowest: number, highest: number];
 
 const ALL_STATUSES: Statuses = [100, 599];
 
-/** What the filter of statuses can be set to. */
+/** The options of the status filter, by their value. */
 const STATUSES: ReadonlyMap<string, { readonly words: string; readonly statuses: Statuses }> = new Map(
   Object.entries({
     '': { words: 'All', statuses: ALL_STATUSES },
@@ -59,7 +59,10 @@ const STATUSES: ReadonlyMap<string, { readonly words: string; readonly statuses:
 
 const TIME = html`autocomplete="off"`;
 
-/** An empty value is no filter. `from` and `to` are minutes in UTC such as "2026-01-31T14:05", both included. */
+/**
+ * The fields of the filters. An empty value filters nothing. `from` and `to` are minutes in UTC such as "2026-01-31T14:05", both
+ * included.
+ */
 export const FILTERS = {
   status: withNormalForm(
     select({
@@ -90,17 +93,17 @@ function operationOptions({ operations }: Props): readonly Option[] {
   return [{ value: '', words: 'All' }, ...operations.map((each) => ({ value: each, words: each }))];
 }
 
-/** Where the requests are listed: those with a key, or those with all keys of the organization. */
+/** A list of requests: of those with one key, or of those with all keys of the organization. */
 type Place = {
   readonly of: RequestsOf;
   readonly url: string;
-  /** Where the pages of the key are; `null` if the list has the requests with all keys. */
+  /** The URLs of the key's pages; `null` if the list has the requests with all keys. */
   readonly urls: KeyUrls | null;
 };
 
 const ALL_KEYS: Place = { of: 'all keys', url: ORGANIZATION_REQUESTS_URL, urls: null };
 
-/** Throws "not_found" unless the actor may see the key. */
+/** Returns the list of the key in the path. Throws "not_found" unless the actor may see the key. */
 async function readPlace(context: KeyContext): Promise<Place> {
   const { key } = await readKey(context);
   return { of: key, url: requestsUrl(context.listUrl, key.id), urls: context };
@@ -119,7 +122,10 @@ export async function showOrganizationRequests(context: SignedInContext): Promis
   return showRequests(context, ALL_KEYS);
 }
 
-/** Posted, because people may paste a whole API key, which must not get into a URL: it is cut to its prefix first. */
+/**
+ * Redirects to the filtered list. The filters are sent by POST, because people may paste a whole API key, which must not get into
+ * a URL: each key has been cut to its prefix here.
+ */
 export async function filterKeyRequests(context: KeyContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(listUrlOf(await readPlace(context), values));
 }
@@ -156,7 +162,7 @@ async function showRequests(context: SignedInContext, place: Place): Promise<Vie
           up: { name: key.name, href: keyUrl(key, place.urls) },
           lead: html`API key <code>${key.prefix}…</code>`,
         });
-  // With filters that are refused, no requests are shown: those of other filters would be mistaken for the requested ones.
+  // If the filters are refused, the page shows no requests, because they would be mistaken for the filtered ones.
   const content =
     problem === null &&
     html`<section aria-labelledby="requests"><div class="section-head"><h2 id="requests"${key !== null && html` class="unseen"`}>Requests</h2>
@@ -193,7 +199,7 @@ const COLUMNS = {
   key_prefix: ({ key }) => key.prefix,
 } satisfies Record<string, (request: ListedRequest) => string>;
 
-/** `problem` is `null` if the values are valid. */
+/** Returns the filters of the query, and a problem that names each wrong value; `problem` is `null` if all values are valid. */
 function readFilters({ status, operation, key, from, to, request }: FilterValues) {
   const errors: Record<string, string[]> = {};
   const chosen = STATUSES.get(status);
@@ -218,7 +224,10 @@ function readFilters({ status, operation, key, from, to, request }: FilterValues
   return { filters, problem };
 }
 
-/** Returns the minute in UTC of a text such as "2026-01-31T14:05"; `null` for an empty text, and `undefined` for any other one. */
+/**
+ * Returns the minute in UTC of a text such as "2026-01-31T14:05", `null` if the text is empty, or `undefined` if it is not a
+ * minute.
+ */
 function parseMinute(text: string): Date | null | undefined {
   if (text === '') return null;
   const minute = new Date(`${text}:00.000Z`);
@@ -248,7 +257,7 @@ function isFiltered(values: FilterValues): boolean {
   return Object.values(values).some((value) => value !== '');
 }
 
-/** Says which requests the list has, and which it lacks. */
+/** Returns a paragraph that says which requests the list contains, and which it leaves out. */
 function keptWords({ unlisted }: RequestSummary, delaySeconds: number): Html {
   const { unsuccessful, successful, days } = KEPT_REQUESTS;
   return html`<p class="quiet">For each key, the last ${formatNumber(unsuccessful)} requests of ${days} days that were refused or failed are listed, and of the successful ones a sample: at most one for each operation every few seconds, and the last ${successful}. Requests of the last ${delaySeconds} seconds may be missing. Requests with an unknown key belong to no key.</p>

@@ -11,9 +11,9 @@ import { chartFigure } from '../markup/chart.ts';
 
 type Props = {
   readonly usage: KeyUsage;
-  /** The list of the requests that are recorded one by one. */
+  /** The URL of the list of recorded requests. */
   readonly listUrl: string;
-  /** The time within which a request is counted. */
+  /** The maximum number of seconds until a request is counted. */
   readonly delaySeconds: number;
 };
 

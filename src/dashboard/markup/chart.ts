@@ -22,7 +22,7 @@ type Chart = {
   readonly outcomes: readonly RequestResult[];
   /** The numbers of the periods, oldest first. The last period is the current one. */
   readonly uses: readonly PeriodUse[];
-  /** Where the requests with an outcome are listed. */
+  /** The URLs of the lists of requests, by their outcome. */
   readonly links?: Partial<Record<RequestResult, string>>;
 };
 

@@ -214,7 +214,7 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
   })}</div></section>`;
 }
 
-/** Where the pages of a key are, whose holder the actor may see. */
+/** Returns the URLs of the pages of a key whose holder the actor may see. */
 function urlsOf({ holder }: Pick<OrganizationKey, 'holder'>): KeyUrls {
   return { listUrl: keysUrlOf(holder), back: null };
 }
