@@ -185,7 +185,7 @@ export function requestsUrl(listUrl: string, keyId: string): string {
   return `${listUrl}/${keyId}/requests`;
 }
 
-/** Returns the URL of the list of refused requests with a key. `status` is another value of the status filter. */
+/** Returns the URL of the list of requests with a key that the server refused; with "limited", those above a rate limit. */
 export function refusedRequestsUrl(
   { id }: { readonly id: string },
   { listUrl, back }: KeyUrls,
