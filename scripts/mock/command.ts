@@ -14,7 +14,7 @@ type Program = {
   startMock(options: MockOptions): Promise<Mock>;
   /** A further sentence about the running mock, or an empty string. */
   readonly note: string;
-  /** These modes exist only in a checkout. */
+  /** The following modes exist only in a checkout. */
   runStockPrism?(options: OptionsOf<'stock-prism'>): Promise<void>;
   pack?(): Promise<void>;
 };

@@ -46,7 +46,10 @@ export function readSettings(options: ClientOptions): Settings {
   };
 }
 
-/** Returns the address without a slash at its end. Throws a TypeError that never holds the value. `name`: what the caller calls it. */
+/**
+ * Returns the address without a slash at the end. Throws a TypeError for an invalid address. The message never contains the
+ * address. `name` is the caller's name for it.
+ */
 export function readBaseUrl(baseUrl: unknown, name: string): string {
   const example = 'such as https://charter.example.org';
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) {

@@ -83,7 +83,8 @@ function fourBytes(pointer: number): string {
 }
 
 /**
- * Returns the bytes of a character that the table of the encoding does not have: in gb18030, four bytes; otherwise, its number.
+ * Returns the bytes of a character that is not in the table of the encoding: four bytes in gb18030; in other encodings, the
+ * character's number as text, such as "U+20AC".
  */
 function astralBytesOf(character: string, encoding: string): string {
   const code = character.codePointAt(0) ?? 0;

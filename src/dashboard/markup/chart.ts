@@ -20,7 +20,7 @@ type Chart = {
   readonly counted: string;
   /** The outcomes that occur, in their order from the bottom of a bar to its top. */
   readonly outcomes: readonly RequestResult[];
-  /** The numbers of the periods, oldest first. The last period is the current one. */
+  /** The counts of the periods, oldest first. The last period is the current one. */
   readonly uses: readonly PeriodUse[];
   /** The URLs of the lists of requests, by their outcome. */
   readonly links?: Partial<Record<RequestResult, string>>;
