@@ -1,8 +1,8 @@
 import {
   isUnsuccessful,
   KEPT_REQUESTS,
-  type KeyRequest,
   MAX_USED_NETWORKS,
+  type RecordedRequest,
   type RequestResult,
 } from '../domain/keys/key-usage.ts';
 import { HOUR_MS } from '../domain/time.ts';
@@ -33,7 +33,7 @@ export type UseRecorder = {
   /** Returns whether the sample of successful requests lacks one for this operation since the last write. */
   lacksSample(operation: string): boolean;
   /** Records a request that was refused or failed, or is part of the sample. */
-  noteRequest(request: KeyRequest): void;
+  noteRequest(request: RecordedRequest): void;
 };
 
 export type KeyUses = {
@@ -192,7 +192,7 @@ const DAY_CHARACTERS = '2026-01-31'.length;
 /** An empty map that all keys share as long as no client is recorded, because most keys never need one of their own. */
 const NO_NETWORKS = new Map<string, string>();
 /** Empty lists that all keys share until the first request is recorded, because most keys never need a list of their own. */
-const NO_REQUESTS: KeyRequest[] = [];
+const NO_REQUESTS: RecordedRequest[] = [];
 const NO_OPERATIONS: string[] = [];
 const MAX_REFUSED = 2_147_483_647;
 
@@ -261,7 +261,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     return !this.#current().#sampled.includes(operation);
   }
 
-  noteRequest(request: KeyRequest): void {
+  noteRequest(request: RecordedRequest): void {
     const use = this.#current();
     if (isUnsuccessful(request)) use.#addUnsuccessful(request);
     else use.#addSample(request);
@@ -284,7 +284,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     for (const request of other.requests) this.noteRequest(request);
   }
 
-  #addUnsuccessful(request: KeyRequest): void {
+  #addUnsuccessful(request: RecordedRequest): void {
     const buffer = this.#buffer;
     const most = buffer.requests < MAX_REQUESTS / 2 ? KEPT_REQUESTS.unsuccessful : FEW_REQUESTS;
     const { length } = this.requests;
@@ -299,7 +299,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.#replaced += 1;
   }
 
-  #addSample(request: KeyRequest): void {
+  #addSample(request: RecordedRequest): void {
     const buffer = this.#buffer;
     if (buffer.samples >= MAX_SAMPLES || buffer.requests >= MAX_REQUESTS) return;
     buffer.samples += 1;
@@ -308,7 +308,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.#addRequest(request);
   }
 
-  #addRequest(request: KeyRequest): void {
+  #addRequest(request: RecordedRequest): void {
     if (this.requests === NO_REQUESTS) this.requests = [];
     this.requests.push(request);
     this.#buffer.requests += 1;

@@ -39,6 +39,7 @@ test('a person signs in, creates a key, copies it, rotates it and revokes it', a
 
   await chooseFromMenu(page, 'Nightly import', 'Revoke');
   await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke the key in use' }).click();
   await page.getByText('was revoked. It is refused from now on.').waitFor();
   expect(await apiStatus(site.server, key)).toBe(401);
   await page.getByRole('link', { name: 'Ended (2)' }).click();

@@ -157,8 +157,9 @@ export function keysUrlOf(holder: Pick<Holder, 'id' | 'kind'>): string {
   return keysUrlBelow(holderUrl(holder));
 }
 
-export function newKeyUrl(listUrl: string): string {
-  return `${listUrl}/new`;
+/** Returns the page that creates a key. `like` is the id of a key whose settings the form begins with. */
+export function newKeyUrl(listUrl: string, like: string | null = null): string {
+  return urlOf(`${listUrl}/new`, { like });
 }
 
 /** The page of a key on which an action is confirmed. */

@@ -194,3 +194,18 @@ export function lastUse(key: Pick<KeyDetails, 'lastUsedAt' | 'endedAt'>, now: Da
   if (key.lastUsedAt !== null) return since(key.lastUsedAt, now);
   return html`<span class="quiet">${mayHaveUnwrittenUse(key, now) ? 'No use recorded yet' : 'Never'}</span>`;
 }
+
+/** Returns the network and the client of the last use; `false` if neither is known. */
+export function lastClient(key: Pick<KeyDetails, 'lastUsedNetwork' | 'lastUsedClient'>): Html | false {
+  const words = lastClientWords(key);
+  return words !== false && html`<span class="under breakable">${words}</span>`;
+}
+
+/** Returns words such as "from 192.0.2.1 with curl/8.5.0"; `false` if neither the network nor the client is known. */
+export function lastClientWords({
+  lastUsedNetwork: network,
+  lastUsedClient: client,
+}: Pick<KeyDetails, 'lastUsedNetwork' | 'lastUsedClient'>): Html | false {
+  if (network === null && client === null) return false;
+  return html`${network !== null && `from ${network}`}${client !== null && `${network === null ? '' : ' '}with ${client}`}`;
+}

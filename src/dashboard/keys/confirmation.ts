@@ -1,13 +1,15 @@
+import { requestsOf } from '../../domain/keys/key-usage.ts';
 import { nameKeyOf } from '../../domain/name.ts';
+import { formatNumber } from '../../domain/text.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type KeyAccess, type KeyAction, keyRefusalOf } from '../../service/authority/keys.ts';
-import { getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
+import { getKey, getKeyWithRotations, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { type Conflict, type Invalid, invalid, type KeyRefusal, type KeyRefused } from '../../service/outcome.ts';
 import { listAdministrators } from '../../store/people/user-lists.ts';
 import { text } from '../forms/fields.ts';
 import { type Fields, problemSummary } from '../forms/form.ts';
-import { type KeyPage, keyUrl } from '../http/addresses.ts';
+import { type KeyPage, keyUrl, requestsUrl, urlOf } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
@@ -16,7 +18,7 @@ import { page } from '../markup/layout.ts';
 import { type ActionForm, actionForm, beside, facts, head } from '../markup/parts.ts';
 import { conflictPage } from '../routing/errors.ts';
 import { ACTION_NAMES, isPossible } from './actions.ts';
-import { endWords, expiryFact, holderFact, lastUse } from './cells.ts';
+import { endWords, expiryFact, holderFact, lastClientWords, lastUse } from './cells.ts';
 import { type KeyContext, keyIdOf, requireHolderKind, toList, upToList } from './context.ts';
 
 // Each action on a key (rotate, rename, restrict, move, revoke) has its own page, so that it works without a script. The page
@@ -93,12 +95,30 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
   ]);
 }
 
+/** Returns whether the key is active and was used within the last 24 hours. */
+export function isInUse({ now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
+  return state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
+}
+
+/** Returns the recent requests with a key, which an action would end; `false` if the key is not in use. */
+export async function recentTraffic(context: KeyContext, key: KeyDetails): Promise<Html | false> {
+  const { dashboard, actor, holderId: userId, listUrl, back, now } = context;
+  if (!isInUse(context, key)) return false;
+  const found = await getKeyWithRotations(dashboard.db, actor, { userId, keyId: key.id, now });
+  const hours = found.kind === 'found' ? found.usage.hour.slice(-DAY_HOURS) : [];
+  const count = hours.reduce((sum, use) => sum + requestsOf(use), 0);
+  const client = lastClientWords(key);
+  return html`<p>The key is in use: <strong>${formatNumber(count)} ${count === 1 ? 'request' : 'requests'} in the last ${DAY_HOURS} hours</strong>, the last one ${lastUse(key, now)}${client !== false && html` ${client}`}. <a href="${urlOf(requestsUrl(listUrl, key.id), { back })}">See the requests</a></p>`;
+}
+
+const DAY_HOURS = 24;
+
 /**
  * Returns whether the actor must type the name of the key to rotate or revoke it. This is required if the key belongs to another
- * holder and was used within the last 24 hours.
+ * holder and is in use.
  */
-export function mustTypeName({ isOwn, now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
-  return !isOwn && state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
+export function mustTypeName(context: KeyContext, key: KeyDetails): boolean {
+  return !context.isOwn && isInUse(context, key);
 }
 
 export const keyNameField = text({

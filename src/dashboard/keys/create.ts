@@ -4,7 +4,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { getKeyAccess, type KeyAccess } from '../../service/authority/keys.ts';
 import { issueKey } from '../../service/keys/issue-key.ts';
-import { countActiveKeys } from '../../service/keys/list-keys.ts';
+import { countActiveKeys, getKey, type KeyDetails } from '../../service/keys/list-keys.ts';
 import { boxes, formId, parseDay, select, text, withParser } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
@@ -101,13 +101,19 @@ function parseLastMoment(text: string): Date {
 
 /** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
 async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
-  const { dashboard, actor, holderId: userId, isOwn, listUrl, now } = context;
+  const { dashboard, actor, holderId: userId, isOwn, listUrl, now, query } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
   requireHolderKind(context, access.holder);
   const refusal = refusalOf(context, access, 'create');
   if (refusal !== null) return refusedPage(context, refusal);
   const activeKeys = await countActiveKeys(dashboard.db, actor, { access, now });
-  const filled = refused ?? { typed: initialValues(access), problem: null };
+  const like = query.get('like');
+  const model =
+    refused !== null || like === null ? null : (await getKey(dashboard.db, actor, { userId, keyId: like, now })).key;
+  const filled = refused ?? {
+    typed: model === null ? initialValues(access) : valuesLike(model, access),
+    problem: null,
+  };
   const { holder } = access;
   const main = html`${head({
     title: 'Create API Key',
@@ -131,6 +137,20 @@ ${beside({ title: 'The new key', about: aboutKey(context, access, activeKeys), c
 function initialValues({ policy }: KeyAccess): Filling['typed'] {
   return { ...emptyOf(CREATE_FORM), permissions: READ_PERMISSIONS, expiry: defaultLife(policy) };
 }
+
+/** Returns the values for a second key like this one, with which a program can change its key without an interruption. */
+function valuesLike(key: KeyDetails, access: KeyAccess): Filling['typed'] {
+  return {
+    ...initialValues(access),
+    name: [...key.name].slice(0, MAX_NAME_CHARACTERS - SECOND.length).join('') + SECOND,
+    permissions: key.permissions,
+    addresses: key.addresses.join('\n'),
+    requestsPerSecond: key.requestsPerSecond === null ? '' : String(key.requestsPerSecond),
+  };
+}
+
+const SECOND = ' (2)';
+const MAX_NAME_CHARACTERS = 100;
 
 function aboutKey(context: KeyContext, access: KeyAccess, activeKeys: number): Html {
   const { environment, cell } = context.dashboard;

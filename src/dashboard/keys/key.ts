@@ -20,6 +20,7 @@ import {
   expiryFact,
   holderFact,
   keyCell,
+  lastClient,
   lastUse,
   limitFact,
   stateCell,
@@ -97,14 +98,6 @@ function about({ key, holder, policy, limits, usage, earlier, later }: KeyWithRo
     addressesFact(key, { lacksList }),
     limitFact(context, { key, limits, usage }),
   ]);
-}
-
-function lastClient({ lastUsedNetwork: network, lastUsedClient: client }: KeyDetails): Html | false {
-  const words = [
-    network !== null && html`from ${network}`,
-    client !== null && html`${network !== null && ' '}with ${client}`,
-  ];
-  return (network !== null || client !== null) && html`<span class="under breakable">${words}</span>`;
 }
 
 function rotations({ key, holder, earlier, later }: KeyWithRotations, context: KeyContext): Html | false {

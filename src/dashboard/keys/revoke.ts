@@ -1,14 +1,30 @@
 import { html } from '../../html/html.ts';
 import { revokeKey } from '../../service/keys/revoke-key.ts';
+import { extraValue } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
+import { hiddenInput } from '../markup/parts.ts';
 import { movingViewOf } from '../routing/errors.ts';
-import { checkTypedName, confirmationPage, keyNameField, keyOf, mustTypeName, refusedPage } from './confirmation.ts';
+import {
+  checkTypedName,
+  confirmationPage,
+  isInUse,
+  keyNameField,
+  keyOf,
+  mustTypeName,
+  readKey,
+  recentTraffic,
+  refusedPage,
+} from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { listUrlAfter } from './list.ts';
 
-export const REVOKE_FORM = { keyName: keyNameField };
+export const REVOKE_FORM = {
+  keyName: keyNameField,
+  /** The page that asks a second time sends this value. */
+  confirmed: extraValue(),
+};
 
 export async function showRevoke(context: KeyContext): Promise<View> {
   return revokePage(context, { typed: emptyOf(REVOKE_FORM), problem: null });
@@ -17,6 +33,9 @@ export async function showRevoke(context: KeyContext): Promise<View> {
 export async function revoke(context: KeyContext, { values, typed }: Form<typeof REVOKE_FORM>): Promise<View> {
   const mismatch = await checkTypedName(context, values.keyName);
   if (mismatch !== null) return revokePage(context, { problem: problemOf(mismatch), typed });
+  // The name of another holder's key is the second confirmation.
+  if (context.isOwn && values.confirmed === undefined && isInUse(context, (await readKey(context)).key))
+    return revokePage(context, { problem: null, typed }, { isSecond: true });
   const outcome = await revokeKey(context.dashboard.db, context.actor, keyOf(context));
   switch (outcome.kind) {
     case 'done':
@@ -27,18 +46,24 @@ export async function revoke(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-async function revokePage(context: KeyContext, filled: Filled<typeof REVOKE_FORM>): Promise<View> {
+/** `isSecond` means that a key in use is not revoked until the actor confirms again. */
+async function revokePage(
+  context: KeyContext,
+  filled: Filled<typeof REVOKE_FORM>,
+  { isSecond = false } = {},
+): Promise<View> {
   return confirmationPage(context, 'revoke', {
     fields: REVOKE_FORM,
     problem: filled.problem,
     show: async (key) => {
+      const button = isSecond ? 'Revoke the key in use' : 'Revoke';
       const words =
         key.state === 'expired'
           ? html`<p>The key <code>${key.prefix}…</code> has expired and is refused already. Once it is revoked, its name is free for another key.</p>`
-          : html`<div class="notice danger"><p><strong>As soon as you press Revoke, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p></div>`;
+          : html`<div class="notice danger"${isSecond && html` role="alert"`}>${isSecond && html`<p><strong>Not revoked yet: the key is in use.</strong></p>`}<p><strong>As soon as you press ${button}, <code>${key.prefix}…</code> stops working, and no key replaces it.</strong> Requests that use it are refused with 401. This cannot be undone.</p>${await recentTraffic(context, key)}</div>`;
       const { keyName } = fieldsOf(REVOKE_FORM, filled, { key });
-      const fields = mustTypeName(context, key) && keyName;
-      return { words, form: { fields, kind: 'danger' } };
+      const fields = [mustTypeName(context, key) && keyName, isSecond && hiddenInput('confirmed', 'yes')];
+      return { words, form: { fields, kind: 'danger', button } };
     },
   });
 }

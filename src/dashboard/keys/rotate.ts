@@ -8,6 +8,7 @@ import { joinInvalid } from '../../service/outcome.ts';
 import { formId, type Option, optional, select, withParser } from '../forms/fields.ts';
 import { emptyOf, type Filled, type Form, fieldsOf } from '../forms/form.ts';
 import { alreadySentPage } from '../forms/one-time-form.ts';
+import { newKeyUrl } from '../http/addresses.ts';
 import { problemOf } from '../http/problem.ts';
 import type { View } from '../http/view.ts';
 import {
@@ -17,6 +18,7 @@ import {
   keyOf,
   mustTypeName,
   readKey,
+  recentTraffic,
   refusedPage,
 } from './confirmation.ts';
 import { type KeyContext, toList } from './context.ts';
@@ -98,7 +100,8 @@ async function rotatePage(context: KeyContext, { typed, problem }: Filling, { is
       const { addresses, keyName, ...others } = fieldsOf(ROTATE_FORM, { typed: filled, problem }, props);
       const fields = [Object.values(others), used !== null && addresses, mustTypeName(context, key) && keyName];
       const words = html`<p>A new key replaces <strong>${key.name}</strong>, with the same permissions${used === null && ', allowed addresses'} and rate limit. You see it once, on the next page.</p>
-<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p></div>`;
+<div class="notice warn"><p><strong>As soon as you press Rotate, <code>${key.prefix}…</code> stops working.</strong> Requests that still use it are refused with 401, so put the new key in place at once. This cannot be undone.</p>${await recentTraffic(context, key)}
+<p>For a change without interruption, <a href="${newKeyUrl(context.listUrl, key.id)}">create a second key like this one</a>, and revoke this one once nothing uses it any more.</p></div>`;
       return { words, form: { fields, rest: used?.section }, notice: used?.notice ?? false };
     },
   });

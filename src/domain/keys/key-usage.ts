@@ -66,7 +66,7 @@ function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): 
 }
 
 /** A request with a known key, and what became of it. Contains no part of its URL or body, and no key. */
-export type KeyRequest = {
+export type RecordedRequest = {
   /** The X-Request-Id of the response. */
   readonly requestId: string;
   /** The time at which the key was looked up. */
@@ -89,7 +89,7 @@ export const KEPT_REQUESTS = { unsuccessful: 1000, successful: 200, days: 7 };
 export const FIRST_UNSUCCESSFUL = 400;
 
 /** Returns whether the request was refused or failed. */
-export function isUnsuccessful({ status }: Pick<KeyRequest, 'status'>): boolean {
+export function isUnsuccessful({ status }: Pick<RecordedRequest, 'status'>): boolean {
   return status >= FIRST_UNSUCCESSFUL;
 }
 

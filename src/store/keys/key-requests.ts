@@ -1,5 +1,5 @@
 import type { ApiKey, Holder } from '../../domain/keys/api-key.ts';
-import { FIRST_UNSUCCESSFUL, KEPT_REQUESTS, type KeyRequest } from '../../domain/keys/key-usage.ts';
+import { FIRST_UNSUCCESSFUL, KEPT_REQUESTS, type RecordedRequest } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
@@ -111,7 +111,7 @@ export type RequestFilters = {
 /** A position in a list of requests, the latest first. */
 export type RequestPosition = { readonly at: Date; readonly id: string };
 
-export type ListedRequest = KeyRequest & {
+export type ListedRequest = RecordedRequest & {
   readonly key: Pick<ApiKey, 'id' | 'name' | 'prefix'> & { readonly holder: Pick<Holder, 'id' | 'kind' | 'name'> };
 };
 

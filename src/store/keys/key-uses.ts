@@ -3,9 +3,9 @@ import { LIMITED_PER_HOUR, ONE_NETWORK_DAYS } from '../../domain/keys/key-notice
 import {
   firstShown,
   type KeyPeriodUse,
-  type KeyRequest,
   type KeyUsage,
   MAX_USED_NETWORKS,
+  type RecordedRequest,
   type ResultCounts,
   USE_PERIODS,
   type UsePeriod,
@@ -36,7 +36,7 @@ export type KeyUse = ResultCounts & {
   /** The number of uses that were refused by a limit of the key or its organization. They are also counted in `refused`. */
   readonly limited: number;
   /** The requests that are recorded one by one. */
-  readonly requests: readonly KeyRequest[];
+  readonly requests: readonly RecordedRequest[];
   /** Number of refused and failed requests that are not among `requests`, because they were too many. */
   readonly unlisted: number;
 };

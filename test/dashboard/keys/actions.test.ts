@@ -71,6 +71,47 @@ test.each(['rotate', 'revoke'])(
   },
 );
 
+test('a key of one’s own that is in use is revoked only after a second confirmation, which names its traffic', async () => {
+  // The bug: a key with 510 requests was shown as "No use recorded yet" when it was revoked.
+  const { member } = await createPeople(db);
+  const { id, key } = await giveKey(db, member, { name: 'Busy' });
+  for (let i = 0; i < 3; i += 1) expect(await dashboard.statusOf(key)).toBe(200);
+  const own = await browserOf(dashboard, member);
+  const path = `/profile/api-keys/${id}/revoke`;
+  const traffic =
+    /The key is in use: 3 requests in the last 24 hours , the last one (just now|\d+ minutes? ago) from 127/;
+  expect(wordsOf(await own.get(path))).toMatch(traffic);
+  const asked = await own.submit(path);
+  expect(wordsOf(asked)).toMatch(traffic);
+  expectToSay(asked, 200, 'Not revoked yet: the key is in use.');
+  expect(await dashboard.statusOf(key)).toBe(200);
+  expect((await own.submit(path, { confirmed: 'yes' })).status).toBe(303);
+  expect(await dashboard.statusOf(key)).toBe(401);
+});
+
+test('the page that asks to rotate a key leads to a form for a second key like it', async () => {
+  const { member, administrator } = await createPeople(db);
+  const { id } = await giveKey(db, member, { name: 'Warehouse', permissions: READ });
+  await db.prisma.apiKey.updateMany({
+    where: { id },
+    data: { allowedAddresses: ['127.0.0.1', '192.0.2.0/24'], requestsPerSecond: 7 },
+  });
+  const own = await browserOf(dashboard, member);
+  const { text } = await own.get(`/profile/api-keys/${id}/rotate`);
+  const [, link = ''] = /href="([^"]*)">create a second key like this one/.exec(text) ?? [];
+  expect((await own.get(link)).text).toContain('>127.0.0.1\n192.0.2.0/24</textarea>');
+  const { fields } = await own.form(link, OWN);
+  expect(fields).toEqual(
+    expect.arrayContaining([
+      ['name', 'Warehouse (2)'],
+      ['permissions', 'parent_programs:read'],
+      ['requests_per_second', '7'],
+    ]),
+  );
+  const { id: foreign } = await giveKey(db, administrator);
+  expect((await own.get(`${OWN}/new?like=${foreign}`)).status).toBe(404);
+});
+
 test.each(['member', 'manager'] as const)(
   'a %s creates, renames, rotates and revokes a key of a member, and each page says what became of it',
   async (role) => {
@@ -97,7 +138,9 @@ test.each(['member', 'manager'] as const)(
     const active = await browser.get(keys);
     expect([keysIn(active), wordsOf(active)]).toEqual([[], expect.stringMatching(/Production .*Active (?!.*Staging)/)]);
     const [, next = ''] = new RegExp(`href="${keys}/([^/"]*)/revoke`).exec(active.text) ?? [];
-    const revoked = await browser.submit(`${keys}/${next}/revoke`, { key_name: isOwn ? undefined : 'Production' });
+    const revoked = await browser.submit(`${keys}/${next}/revoke`, {
+      ...(isOwn ? { confirmed: 'yes' } : { key_name: 'Production' }),
+    });
     expect(await dashboard.statusOf(key)).toBe(401);
     const after = await browser.get(revoked.headers['location'] ?? '');
     expect(wordsOf(after)).toContain('Production was revoked. It is refused from now on.');
