@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { type CsvFormat, csvLine, openCsv } from '../../src/client/import/csv.ts';
 import { decoderOf, type Encoder, encoderOf } from '../../src/client/import/encodings.ts';
+import type { Upsert } from '../../src/client/import/options.ts';
 import { RefusedRows } from '../../src/client/import/refused-rows.ts';
-import { columnsOf, SourceRows, type Upsert } from '../../src/client/import/source-rows.ts';
+import { columnsOf, SourceRows } from '../../src/client/import/source-rows.ts';
 import { useFolder } from '../support/folder.ts';
 
 const folder = await useFolder();

@@ -5,10 +5,10 @@ import { type CharterClient, createClient, ResponseError, type Result, type Sche
 import { PATIENT } from '../client.ts';
 import { realClock } from '../sending.ts';
 import { openCsv } from './csv.ts';
-import { ImportError, type Options, SAME_FILE } from './options.ts';
+import { ImportError, type Options, PATH, SAME_FILE, type Upsert } from './options.ts';
 import { createTellingFetch, Progress } from './progress.ts';
 import { RefusedRows } from './refused-rows.ts';
-import { type Columns, columnsOf, PATH, SourceRows, type Upsert } from './source-rows.ts';
+import { type Columns, columnsOf, SourceRows } from './source-rows.ts';
 
 const GO_ON = 'Run the same command again to go on: rows that are imported already stay as they are.';
 

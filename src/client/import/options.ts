@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ChangeOf } from '../charter-client.ts';
 import { requireApiKey } from '../settings.ts';
 import { proxyAdvice } from './progress.ts';
 
@@ -13,14 +14,46 @@ export class ImportError extends Error {
   }
 }
 
+export const PATH = '/api/parent_programs';
+
+export type Upsert = Extract<ChangeOf<typeof PATH>, { action: 'upsert' }>;
+
+type Content = Omit<Upsert['body'], 'metadata'>;
+
+/**
+ * The fields that a column can fill, and whether each row needs them. The type requires exactly the fields of the contract. A field
+ * that is not a string does not compile, because the cells would have to be converted first.
+ */
+export const FIELDS: { readonly external_id: 'required' } & {
+  readonly [Field in keyof Content]-?: NonNullable<Content[Field]> extends string
+    ? undefined extends Content[Field]
+      ? 'optional'
+      : 'required'
+    : never;
+} = {
+  external_id: 'required',
+  name: 'required',
+  description: 'optional',
+};
+
+export const REQUIRED_FIELDS = Object.entries(FIELDS).flatMap(([field, need]) => (need === 'required' ? [field] : []));
+
+/** The start of the name of a column that fills one entry of the metadata. */
+export const METADATA = 'metadata.';
+
+export function isField(name: string): boolean {
+  return Object.hasOwn(FIELDS, name) || (name.startsWith(METADATA) && name.length > METADATA.length);
+}
+
 export const HELP = `Usage: charter-import FILE.csv [options]
 
 Creates a parent program for each row of a CSV file, or replaces the one with the same external_id. It is safe to repeat:
 rows that have not changed change nothing.
 
-The first row has the names of the columns. A column named external_id, name, description or metadata.KEY is imported
-into this field. Columns with other names are ignored, unless --map says where they belong. A field without a column
-becomes empty, also in parent programs that exist.
+The first row has the names of the columns. A column that has the name of a field is imported into this field:
+  ${Object.keys(FIELDS).join(', ')}, ${METADATA}KEY
+Columns with other names are ignored, unless --map says where they belong. A field without a column becomes empty, also
+in parent programs that exist.
 
 Rows that are refused are written into a report, in the encoding and with the delimiter of the file: correct them there,
 and import the report with the same options.

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ChangeOf, Schemas } from '../charter-client.ts';
 import type { Row } from './csv.ts';
-import { ImportError } from './options.ts';
+import { FIELDS, ImportError, isField, METADATA, REQUIRED_FIELDS, type Upsert } from './options.ts';
 import { type Layout, layoutOf, type RefusedRows } from './refused-rows.ts';
 
 export type SourceOptions = {
@@ -94,18 +93,6 @@ function formatCells(cells: number): string {
   return `${cells} ${cells === 1 ? 'cell' : 'cells'}`;
 }
 
-export const PATH = '/api/parent_programs';
-
-export type Upsert = Extract<ChangeOf<typeof PATH>, { action: 'upsert' }>;
-
-/** The type of this table requires exactly the contract's fields, so a missing or unknown field does not compile. */
-const FIELDS: Readonly<Record<Exclude<keyof Schemas['ParentProgramUpsert'], 'metadata'> | 'external_id', true>> = {
-  external_id: true,
-  name: true,
-  description: true,
-};
-const METADATA = 'metadata.';
-
 export type Columns = {
   /** The fields, by the index of their column. */
   readonly fields: ReadonlyMap<number, string>;
@@ -141,7 +128,7 @@ export function columnsOf(header: readonly string[], map: ReadonlyMap<string, st
   const found = [...fields.values()];
   const ignored = names.filter((_, at) => !fields.has(at));
   const missing = Object.keys(FIELDS).filter((field) => !found.includes(field));
-  for (const field of ['external_id', 'name']) {
+  for (const field of REQUIRED_FIELDS) {
     if (found.includes(field)) continue;
     const similar = ignored.find((name) => isSimilar(name, field));
     const remedy =
@@ -180,24 +167,17 @@ function metadataFieldOf(name: string): string | undefined {
 
 const ALLOWED = `A field is ${Object.keys(FIELDS).join(', ')}, or ${METADATA}KEY with a key of your own.`;
 
-function isField(name: string): boolean {
-  return Object.hasOwn(FIELDS, name) || (name.startsWith(METADATA) && name.length > METADATA.length);
-}
-
 /** Returns the change for a row. An empty cell leaves its field without a value. */
 function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
   const entries = [...fields].map(([at, field]): [string, string] => [field, cells[at] ?? '']);
-  const { external_id: externalId = '', name = '', description = '' } = Object.fromEntries(entries);
+  const filled = entries.filter(([field, cell]) => cell !== '' || REQUIRED_FIELDS.includes(field));
+  const isMetadata = ([field]: [string, string]) => field.startsWith(METADATA);
+  const { external_id: externalId = '', ...content } = Object.fromEntries(filled.filter((each) => !isMetadata(each)));
   const metadata = Object.fromEntries(
-    entries
-      .filter(([field, cell]) => field.startsWith(METADATA) && cell !== '')
-      .map(([field, cell]) => [field.slice(METADATA.length), cell]),
+    filled.filter(isMetadata).map(([field, cell]) => [field.slice(METADATA.length), cell]),
   );
-  return {
-    action: 'upsert',
-    external_id: externalId,
-    body: { name, ...(description !== '' && { description }), metadata },
-  };
+  // The assertion is safe, because columnsOf requires a column for each required field, and all these fields are strings.
+  return { action: 'upsert', external_id: externalId, body: { ...content, metadata } as Upsert['body'] };
 }
 
 /** Returns whether a name probably means the other one: the names differ in case, in separators or by a typing mistake. */
