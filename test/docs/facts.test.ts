@@ -1,4 +1,4 @@
-// The limits, times and defaults in the README, the guides, the contract and the texts of charter-client must be those of the
+// The limits, times and defaults in the README, the guides, the contract and the texts of the packages must be those of the
 // code.
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
@@ -305,6 +305,8 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['`timeoutMs` | # |', client.timeoutMs],
   ['`retries` | # |', client.retries],
   ['`totalTimeoutMs` | # |', client.totalTimeoutMs],
+  ['A call takes up to # seconds in all', constant('TOTAL_TIMEOUT_MS') / 1000],
+  ['Lists return one page**, of # rows', limit.default],
 ];
 
 /** Returns the numbers in the places of `#`, for each place where the text has these words. */

@@ -5,6 +5,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import document from '#generated/openapi.json' with { type: 'json' };
 import { readSettings } from '../../src/client/settings.ts';
+import { PERMISSIONS, type Permission } from '../../src/domain/people/role.ts';
 import { createMcpServer } from '../../src/mcp/server.ts';
 import { createTestClock, type TestClock } from '../support/clients/charter-client.ts';
 import { operations } from '../support/contract/contract.ts';
@@ -37,14 +38,15 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 }
 
 test('the operations that the key permits are the tools, and no key with the permission to read has one that writes', async () => {
-  const namesFor = async (permissions: readonly ('parent_programs:read' | 'parent_programs:write')[]) => {
+  const namesFor = async (permissions: readonly Permission[]) => {
     const { key } = await createTestOrganization(server, { permissions });
     return (await (await connect(server.url, key)).listTools()).tools.map(({ name }) => name);
   };
   const namesOf = (isOffered: (method: string) => boolean) =>
     operations.filter(({ method }) => isOffered(method)).map(({ operationId }) => operationId);
-  expect(await namesFor(['parent_programs:read', 'parent_programs:write'])).toEqual(namesOf(() => true));
-  expect(await namesFor(['parent_programs:read'])).toEqual(namesOf((method) => method === 'get'));
+  expect(await namesFor(PERMISSIONS)).toEqual(namesOf(() => true));
+  const reading = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
+  expect(await namesFor(reading)).toEqual(namesOf((method) => method === 'get'));
 });
 
 test('creating, reading, changing with the etag, replacing and deleting work, and the client accepts each result', async () => {
