@@ -71,6 +71,9 @@ export type Config = CellConfig &
     readonly scannerKeys: ScannerKeys;
   };
 
+/** The networks of the receivers and identity providers that a developer runs beside a demonstration. */
+const THIS_MACHINE = '127.0.0.0/8, ::1';
+
 /** The variables whose values are not trimmed, because the path of a file or folder may end with a line break. */
 const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
 
@@ -82,6 +85,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const variable: Variable = (name) =>
     (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
   const nodeEnv = readOneOf('NODE_ENV', variable('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
+  const isDemonstration = nodeEnv === 'development';
   const config = {
     port: readInteger('PORT', variable('PORT'), { fallback: 3000, min: 0, max: 65535 }),
     host: variable('HOST') ?? '127.0.0.1',
@@ -123,9 +127,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     webhooks: {
       allowHttp:
-        readOneOf('WEBHOOKS_ALLOW_HTTP', variable('WEBHOOKS_ALLOW_HTTP'), { fallback: 'false', allowed: BOOLEANS }) ===
-        'true',
-      allowedNetworks: readNetworks('WEBHOOKS_ALLOWED_NETWORKS', variable('WEBHOOKS_ALLOWED_NETWORKS')),
+        readOneOf('WEBHOOKS_ALLOW_HTTP', variable('WEBHOOKS_ALLOW_HTTP'), {
+          fallback: isDemonstration ? 'true' : 'false',
+          allowed: BOOLEANS,
+        }) === 'true',
+      allowedNetworks: readNetworks(
+        'WEBHOOKS_ALLOWED_NETWORKS',
+        variable('WEBHOOKS_ALLOWED_NETWORKS') ?? (isDemonstration ? THIS_MACHINE : undefined),
+      ),
     },
     drainSeconds: readInteger('DRAIN_SECONDS', variable('DRAIN_SECONDS'), { fallback: 0, min: 0, max: 300 }),
     ...readObservabilityConfig(variable),

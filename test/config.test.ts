@@ -26,7 +26,7 @@ const DEFAULTS = {
   databaseDirectUrl: undefined,
   responseCacheBytes: 64 * 1024 * 1024,
   eventRetentionDays: 30,
-  webhooks: { allowHttp: false, allowedNetworks: [] },
+  webhooks: { allowHttp: true, allowedNetworks: ['127.0.0.0/8', '::1'] },
   drainSeconds: 0,
   keyring: undefined,
   requestLimits: { perKey: 500, perOrganization: 1000, perAddress: 50 },
@@ -364,6 +364,11 @@ test('an encryption key that is not valid is refused and not repeated', () => {
   const { message, remedy } = refusalOf({ ENCRYPTION_KEY: mistyped });
   expect(message).not.toContain(mistyped);
   expect(remedy).toBe('Correct it. Only for a new database, set it to the output of: openssl rand -base64 32');
+});
+
+test('webhooks reach the same machine by default only in development', () => {
+  const closed = { allowHttp: false, allowedNetworks: [] };
+  for (const NODE_ENV of ['production', 'test']) expect(readConfig({ NODE_ENV }).webhooks).toEqual(closed);
 });
 
 test('in production, DATABASE_URL needs ENCRYPTION_KEY', () => {
