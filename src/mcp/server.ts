@@ -57,7 +57,7 @@ async function readPermissions(call: Call, signal: AbortSignal): Promise<readonl
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Throws a TypeError for an argument that the tool does not have, because it would otherwise be ignored. */
+/** Throws a TypeError for an argument that the tool does not have, because the operation would ignore the argument. */
 async function callOperation(call: Call, tool: Tool, given: Given, signal: AbortSignal): Promise<LooseResult> {
   const names = Object.keys(tool.definition.inputSchema.properties);
   const unknown = Object.keys(given).filter((name) => !names.includes(name));
@@ -93,7 +93,7 @@ function resultOf({ definition }: Tool, { status, headers, ...result }: LooseRes
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
-/** Returns what the contract says about a refusal, with its status and what support asks for. */
+/** Returns the exception of the contract with the status, the wait and the ID of the request, which support asks for. */
 function refusalOf({ status, headers, ...result }: LooseResult): Json {
   const retryAfter = headers.get('Retry-After');
   return {
@@ -108,7 +108,7 @@ function failureOf(text: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-/** The errors of the client never contain the API key. */
+/** Returns what the error says, which never contains the API key. */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const hasNoResponse = error instanceof NetworkError || error instanceof TimeoutError;

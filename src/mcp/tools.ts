@@ -55,9 +55,10 @@ function hasParameter({ parameters = [] }: Operation, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** `hasEtag`: whether an operation takes the entity tag of the result, to change only what the client has read. */
+/** `hasEtag`: whether the result has an entity tag that another operation takes as `If-Match`. */
 function toolOf(operation: Operation, { method, hasEtag }: { method: Method; hasEtag: boolean }): Tool {
   const { operationId, summary, path, security, parameters = [] } = operation;
+  // No response is kept that a 304 could confirm.
   const omitted = parameters.filter(({ name }) => method === 'get' && name === 'If-None-Match');
   const taken = parameters.filter((parameter) => !omitted.includes(parameter));
   return {
@@ -82,7 +83,7 @@ function toolOf(operation: Operation, { method, hasEtag }: { method: Method; has
   };
 }
 
-/** Leaves out the paragraphs about parameters that the tool does not have: a client keeps no responses for a 304. */
+/** Returns the description without the paragraphs about parameters that the tool does not have. */
 function descriptionOf({ description }: Operation, omitted: readonly Parameter[]): string {
   const paragraphs = description.split(/\n\n+/);
   return paragraphs.filter((each) => !omitted.some(({ name }) => each.includes(`\`${name}\``))).join('\n\n');
@@ -112,7 +113,7 @@ function argumentOf({ description, schema }: Parameter): Json {
   };
 }
 
-/** The schema of `{ status, etag, body }`. Its names are those of the results of a batch. */
+/** Returns the schema of `{ status, etag, body }`, the names that the results of a batch have, too. */
 function outputSchemaOf(operation: Operation, hasEtag: boolean): ObjectSchema {
   const statuses = successesOf(operation);
   const responses = statuses.map((status) => operation.responses[status]);
@@ -147,7 +148,7 @@ function plainSchemaOf(schema: Json): Json {
   );
 }
 
-/** Changes the schema and all schemas in it. */
+/** Returns a copy in which the schema and all schemas in it are changed. */
 function mapSchemas(schema: Json, change: (schema: Json) => Json): Json {
   const map = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(map);

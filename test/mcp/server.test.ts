@@ -23,8 +23,6 @@ async function connect(baseUrl: string, apiKey: string, clock: TestClock = creat
   await createMcpServer(document, readSettings({ baseUrl, apiKey, totalTimeoutMs: 50_000 }), clock).connect(far);
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(near);
-  // The client then checks each result against the output schema of the tool.
-  await client.listTools().catch(() => {});
   return client;
 }
 
@@ -51,6 +49,8 @@ test('the operations that the key permits are the tools, and no key with the per
 
 test('creating, reading, changing with the etag, replacing and deleting work, and the client accepts each result', async () => {
   const client = await connect(server.url, (await createTestOrganization(server)).key);
+  // From then on, the client compares each result with the output schema of the tool.
+  await client.listTools();
   const created = await call(client, 'createParentProgram', { body: { name: 'First' } });
   const { status, etag, body } = created.result;
   expect({ status, etag, body }).toMatchObject({ status: 201, etag: expect.any(String), body: { name: 'First' } });
@@ -140,7 +140,6 @@ test('Retry-After is respected, and beyond the time that a client waits, the ref
   const clock = createTestClock();
   const client = await connect(scripted.url, KEY, clock);
   scripted.play(respondsWith(429, { 'Retry-After': '7' }), respondsWith(200, {}, { data: [] }));
-  clock.waitsMs.length = 0;
   expect((await client.callTool({ name: 'listEvents' })).isError).toBeUndefined();
   expect(clock.waitsMs).toEqual([7_000]);
   scripted.play(respondsWith(429, { 'Retry-After': '60', 'X-Request-Id': 'abc' }));
