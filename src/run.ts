@@ -6,13 +6,14 @@ import { startKeyNotices } from './delivery/key-notices.ts';
 import { createSender } from './delivery/sender.ts';
 import { StartUpError } from './domain/errors.ts';
 import { RELEASE_VERSION } from './domain/release.ts';
-import { startHousekeeping } from './observability/housekeeping.ts';
-import { DeliveryMeasures } from './observability/instruments/measures.ts';
+import { HOUSEKEEPING_TASKS, startHousekeeping } from './observability/housekeeping.ts';
+import { DeliveryMeasures, Tally } from './observability/instruments/measures.ts';
 import { createLogger, describeError, type Logger } from './observability/logs.ts';
 import {
   type CellRowCount,
   cellMetrics,
   deliveryMetrics,
+  housekeepingMetric,
   startCountingRows,
 } from './observability/metrics/app-metrics.ts';
 import type { Metrics } from './observability/metrics/metrics.ts';
@@ -210,7 +211,12 @@ async function serve(
   shutdown.markStarted();
   const speaksForAll = worker === null || worker.role.isFirst;
   if (speaksForAll) warnAboutSettings(config, logger);
-  const stopHousekeeping = startHousekeeping(db, logger, { retention: { eventDays: config.eventRetentionDays } });
+  const failures = new Tally(HOUSEKEEPING_TASKS);
+  metrics?.add([housekeepingMetric(failures)]);
+  const stopHousekeeping = startHousekeeping(db, logger, {
+    retention: { eventDays: config.eventRetentionDays },
+    failures,
+  });
   const measures = new DeliveryMeasures();
   metrics?.add(deliveryMetrics(measures));
   const cell = measureCell(config, { db, logger, metrics, worker });

@@ -16,6 +16,7 @@ import {
   deleteOldWebhookDays,
   eraseExpiredPreviousSecrets,
 } from '../store/webhooks/webhook-history.ts';
+import type { Tally } from './instruments/measures.ts';
 import type { Logger } from './logs.ts';
 
 const SCHEDULE = { firstMs: 5000, everyMs: 15 * 60_000 };
@@ -25,7 +26,13 @@ export type Retention = {
   readonly eventDays: number;
 };
 
-const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retention: Retention) => Promise<number>>> = {
+export type HousekeepingOptions = {
+  readonly retention: Retention;
+  /** Counts the failures of each task. */
+  readonly failures?: Tally<HousekeepingTask>;
+};
+
+const TASKS = {
   'idempotency keys': deleteExpiredIdempotencyKeys,
   sessions: deleteExpiredSessions,
   'access links': deleteExpiredAccessLinks,
@@ -42,7 +49,13 @@ const TASKS: Readonly<Record<string, (db: Database, deletion: Deletion, retentio
   'counts of webhooks': deleteOldWebhookDays,
   'previous webhook secrets': eraseExpiredPreviousSecrets,
   events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
-};
+} satisfies Record<string, (db: Database, deletion: Deletion, retention: Retention) => Promise<number>>;
+
+/** The kind of the rows that a task deletes. */
+export type HousekeepingTask = keyof typeof TASKS;
+
+/** The tasks in the order in which they run. The assertion is safe, because no other code adds a property to `TASKS`. */
+export const HOUSEKEEPING_TASKS = Object.keys(TASKS) as HousekeepingTask[];
 
 async function deleteExpiredProviderSignIns(db: Database, deletion: Deletion): Promise<number> {
   let deleted = 0;
@@ -57,7 +70,7 @@ async function deleteExpiredProviderSignIns(db: Database, deletion: Deletion): P
 export function startHousekeeping(
   db: Database,
   logger: Logger,
-  { retention, schedule = SCHEDULE }: { retention: Retention; schedule?: typeof SCHEDULE },
+  { schedule = SCHEDULE, ...options }: HousekeepingOptions & { schedule?: typeof SCHEDULE },
 ): () => Promise<void> {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -66,7 +79,7 @@ export function startHousekeeping(
       logger.debug('the last deletion of expired rows is still in progress');
       return;
     }
-    running = deleteExpired(db, logger, { now: new Date(), retention, signal: stopping.signal }).finally(() => {
+    running = deleteExpired(db, logger, { now: new Date(), ...options, signal: stopping.signal }).finally(() => {
       running = undefined;
     });
   };
@@ -84,13 +97,14 @@ export function startHousekeeping(
 export async function deleteExpired(
   db: Database,
   logger: Logger,
-  { retention, ...deletion }: Deletion & { retention: Retention },
+  { retention, failures, ...deletion }: Deletion & HousekeepingOptions,
 ): Promise<void> {
-  for (const [rows, run] of Object.entries(TASKS)) {
+  for (const rows of HOUSEKEEPING_TASKS) {
     if (deletion.signal?.aborted === true) return;
     try {
-      logger.debug({ rows, deleted: await run(db, deletion, retention) }, 'deleted expired rows');
+      logger.debug({ rows, deleted: await TASKS[rows](db, deletion, retention) }, 'deleted expired rows');
     } catch (error) {
+      failures?.count(rows);
       logger.warn({ err: error, rows }, 'could not delete expired rows; will try again');
     }
   }

@@ -30,11 +30,13 @@ export function createReporter({ logger, tracing }: Observers) {
   const logFailure = createFailureLog(logger, tracing);
   const refusals = createOverloadLog(logger);
   const overloads = new Tally(OVERLOADED);
+  const mailFailures = { count: 0 };
   const keyRefusals = new Tally<RefusalReason>([...KEY_REFUSAL_REASONS, ...FORBIDDEN_REASONS]);
   let lacksEncryptionKey = false;
   return {
     overloads,
     keyRefusals,
+    mailFailures,
     /** Returns whether a request has needed an encryption key that this process does not have. */
     lacksEncryptionKey: () => lacksEncryptionKey,
     /** Logs a bug or an outage that made a request fail. */
@@ -55,7 +57,10 @@ export function createReporter({ logger, tracing }: Observers) {
       if (isWithheld) logger.error(line, 'a response broke the contract and was withheld');
       else logger.warn(line, 'a response broke the contract');
     },
-    onMailFailure: (error: unknown) => logger.warn({ err: error }, 'could not send a mail'),
+    onMailFailure(error: unknown): void {
+      mailFailures.count += 1;
+      logger.warn({ err: error }, 'could not send a mail');
+    },
     onLeaseFailure: (error: unknown) =>
       logger.warn({ err: error }, 'could not count requests: for a second, no limit applies'),
     onUseFailure: (error: unknown) =>

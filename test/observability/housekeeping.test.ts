@@ -1,6 +1,8 @@
 import { pino } from 'pino';
-import { deleteExpired, startHousekeeping } from '../../src/observability/housekeeping.ts';
+import { deleteExpired, HOUSEKEEPING_TASKS, startHousekeeping } from '../../src/observability/housekeeping.ts';
+import { Tally } from '../../src/observability/instruments/measures.ts';
 import { signIn } from '../../src/service/sign-in/sign-in.ts';
+import { openDatabase } from '../../src/store/sql/database.ts';
 import { createAccount, MINUTE, newAuditSource, signInAs } from '../support/data/accounts.ts';
 import { insertEndpoint, listDeliveries, writeEvents } from '../support/data/deliveries.ts';
 import { addRequests } from '../support/data/key-uses.ts';
@@ -11,6 +13,19 @@ import { until } from '../support/wait.ts';
 
 const database = await useDatabase();
 const retention = { eventDays: 30 };
+
+test('a deletion that fails counts, and the others still run', async () => {
+  const unreachable = openDatabase({
+    url: 'postgres://charter@127.0.0.1:1/charter',
+    poolSize: 1,
+    keyring: database.db.keyring,
+    onIdleError: () => {},
+  });
+  const failures = new Tally(HOUSEKEEPING_TASKS);
+  await deleteExpired(unreachable, SILENT, { now: new Date(), retention, failures });
+  await unreachable.close();
+  expect(failures.entries()).toEqual(HOUSEKEEPING_TASKS.map((rows) => [rows, 1]));
+});
 
 test('housekeeping deletes failed sign-ins and sessions once they have expired', async () => {
   const { db } = database;

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
-import { DeliveryMeasures, Distribution } from '../../src/observability/instruments/measures.ts';
+import { HOUSEKEEPING_TASKS } from '../../src/observability/housekeeping.ts';
+import { DeliveryMeasures, Distribution, Tally } from '../../src/observability/instruments/measures.ts';
 import { createLogger } from '../../src/observability/logs.ts';
-import { cellMetrics, deliveryMetrics } from '../../src/observability/metrics/app-metrics.ts';
+import { cellMetrics, deliveryMetrics, housekeepingMetric } from '../../src/observability/metrics/app-metrics.ts';
 import { formatSnapshots, Metrics } from '../../src/observability/metrics/metrics.ts';
 import { RequestDurations } from '../../src/observability/observe-requests.ts';
 import { revokeKeyByText } from '../../src/service/operator/keys.ts';
@@ -22,8 +24,11 @@ const metrics = new Metrics();
 metrics.add(deliveryMetrics(new DeliveryMeasures()));
 const CELL = { name: 'eu1', version: '1.0.0', rows: () => ({ organizations: 1, parent_programs: 2, events: 3 }) };
 metrics.add(cellMetrics(CELL));
+metrics.add([housekeepingMetric(new Tally(HOUSEKEEPING_TASKS))]);
 metrics.add(new Workers({ count: 2, url: '', logger: createLogger('silent') }).metrics());
 const server = await useServer({ metrics });
+
+type AlertCase = { readonly alertname: string; readonly exp_alerts: readonly unknown[] };
 
 /** Waits for the expected metrics. A request is counted after its response has been sent, which the client may see earlier. */
 function untilSeries(expected: Readonly<Record<string, number>>): Promise<Series> {
@@ -296,6 +301,7 @@ test('no label has a value that a request, a key, an organization or an address 
     'le',
     'name',
     'table',
+    'rows',
   ])
     labels.delete(label);
   // The labels of Node's own metrics: generations of the garbage collector, spaces of the heap, kinds of resources and the
@@ -321,6 +327,28 @@ test.each(['grafana-dashboard.json', 'alerts.yaml'])('every metric that %s names
   const named = new Set(text.match(/\b(charter|nodejs|process)_\w+/g));
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('every alert has a case in which it fires, and one in which it does not', async () => {
+  const { groups } = parse(await readFile(join(MONITORING, 'alerts.yaml'), 'utf8'));
+  const { tests } = parse(await readFile(join(import.meta.dirname, 'alerts-test.yaml'), 'utf8'));
+  const cases = Array.from(tests).flatMap((each) => Array.from<AlertCase>(Object(each).alert_rule_test));
+  const names = Array.from<{ alert: string }>(groups[0].rules).map(({ alert }) => alert);
+  const fires = (name: string, doesFire: boolean) =>
+    cases.some((each) => each.alertname === name && each.exp_alerts.length > 0 === doesFire);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !fires(name, true) || !fires(name, false))).toEqual([]);
+});
+
+test('a mail that cannot be sent counts', async () => {
+  const failing = new Metrics();
+  await using closed = await startServer({
+    metrics: failing,
+    mail: { smtpUrl: 'smtp://127.0.0.1:1', mailFrom: 'Charter <charter@example.org>' },
+  });
+  closed.outbox.post({ to: { name: 'Mei', address: 'mei@example.test' }, subject: 'A link', text: 'Open it.' });
+  await closed.outbox.settle();
+  expect((await readSeries(failing)).get('charter_mail_failures_total')).toBe(1);
 });
 
 test('the dashboard shows every metric of the application', async () => {

@@ -1,7 +1,8 @@
 import { type CellRows, countRowsOfCell } from '../../store/organizations/cells.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Traffic } from '../../traffic/traffic.ts';
-import type { DeliveryMeasures } from '../instruments/measures.ts';
+import type { HousekeepingTask } from '../housekeeping.ts';
+import type { DeliveryMeasures, Tally } from '../instruments/measures.ts';
 import type { Logger } from '../logs.ts';
 import type { RequestDurations } from '../observe-requests.ts';
 import type { Reporter } from '../reporter.ts';
@@ -9,7 +10,7 @@ import { counter, gauge, histogram, type Metric, samplesBy } from './metric.ts';
 
 export type AppMeasures = {
   readonly requests: RequestDurations;
-  readonly reporter: Pick<Reporter, 'keyRefusals' | 'overloads'>;
+  readonly reporter: Pick<Reporter, 'keyRefusals' | 'overloads' | 'mailFailures'>;
   readonly traffic: Pick<Traffic, 'queues' | 'limiter' | 'lookUps'>;
   readonly cache: CacheMeasures;
   readonly db: Pick<Database, 'pool' | 'poolSize'>;
@@ -30,6 +31,10 @@ export function appMetrics(measures: AppMeasures): Metric[] {
     ...limitMetrics(measures),
     ...cacheMetrics(measures),
     ...databaseMetrics(measures),
+    counter(
+      { name: 'charter_mail_failures_total', help: 'Mails that the SMTP server did not accept.' },
+      () => measures.reporter.mailFailures.count,
+    ),
   ];
 }
 
@@ -141,6 +146,17 @@ function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
       () => pool.waitingCount,
     ),
   ];
+}
+
+/** Returns the metric of the deletions of expired rows. */
+export function housekeepingMetric(failures: Tally<HousekeepingTask>): Metric {
+  return counter(
+    {
+      name: 'charter_housekeeping_failures_total',
+      help: 'Deletions of expired rows that failed, by the kind of the rows.',
+    },
+    () => samplesBy('rows', failures.entries()),
+  );
 }
 
 /** Returns the metrics of webhook delivery. */
