@@ -278,7 +278,7 @@ describe.each([
   ['CHARTER_ENVIRONMENT', ['staging', 'Live'], 'one of live, test'],
   ['RESPONSE_CHECK', ['on', 'Report', '1'], 'one of off, report, enforce'],
   ['RESPONSE_CHECK_SAMPLE_RATE', ['0', '1.01', '-0.1', '1%', '1e-2', 'all'], 'a number above 0 and up to 1'],
-  // The attack: a link on every page that runs a script.
+  // The attack: a link that runs a script, on every page.
   [
     'SUPPORT_CONTACT',
     ['javascript:alert(1)', 'support', 'help@acme.example?bcc=eve@evil.example', 'https://'],

@@ -131,7 +131,7 @@ test('what arrives after the last response causes no reset', async () => {
   });
 });
 
-// The attack: clients never close their connections, until the server has no more to give.
+// The attack: clients never close their connections, until the server has none left for others.
 test('a connection that the server has ended is freed, even if the client never closes it', async () => {
   const peer = await open('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   const garbage = await open('what is this\r\n\r\n');

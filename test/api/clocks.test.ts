@@ -1,5 +1,5 @@
-// What happens when clocks are set back. The server's clock is an option of the test. PostgreSQL's clock is simulated by the
-// organization's version, which is never less than the time of a change.
+// What happens when clocks are set back. The server's clock is an option of the test. Tests simulate PostgreSQL's clock by moving
+// the organization's version ahead, because the version is never less than the time of a change.
 import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
 import { listKeys } from '../../src/service/keys/list-keys.ts';
@@ -139,8 +139,8 @@ test('a key whose write was refused for an earlier expiry cannot read either', a
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
 });
 
-// The race: while a refusal for the old expiry waits to be recorded, an operator sets a later expiry, for which a request is
-// refused.
+// The race: while a refusal for the old expiry waits to be recorded, an operator sets a later expiry, and another request is
+// refused because of the later expiry.
 test('a refusal for a moved expiry is recorded beside that for the earlier one', async () => {
   const organization = await organizationWithExpiry(5 * MINUTE_MS);
   clock.aheadMs = 10 * MINUTE_MS;

@@ -188,7 +188,8 @@ test('no page has an event before a since in the future', async () => {
   }
 });
 
-// The risk: the last event that a filter matches is deleted, or the cursor of a filter passes an event that the filter matches.
+// The risk: the last event that a filter matches is deleted, or the cursor of a filtered feed skips an event that the filter
+// matches.
 test('the last cursor of a filtered feed misses no later event', async () => {
   const ours = await createTestOrganization(server);
   const query = 'type=parent_program.deleted';
@@ -261,7 +262,7 @@ test('a cursor is refused with another type or in another list, and the 422 says
 
 const DAYS = 30;
 
-/** Deletes expired events as housekeeping will do in so many days. */
+/** Deletes expired events as housekeeping will do in `days` days. */
 function keepHouse(days: number): Promise<void> {
   const now = new Date(Date.now() + days * DAY_MS);
   return deleteExpired(server.db, SILENT, { now, retention: { eventDays: DAYS } });

@@ -182,8 +182,8 @@ test.each([
   expect(await countOf(client)).toBe(0);
 });
 
-// The attack: reading API keys in the table of idempotency keys, which are stored in clear, or in logs of responses, which repeat
-// unknown names.
+// The attack: reading API keys in the table of idempotency keys, which are stored unencrypted, or in logs of responses, which
+// repeat unknown names.
 test('an API key in the wrong place is neither stored nor repeated', async () => {
   const { id, key, client } = await createTestOrganization(server);
   const asIdempotencyKey = await create(client, BODY, `retry-${key}`);

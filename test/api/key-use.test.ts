@@ -14,7 +14,7 @@ const LIST = '/api/parent_programs';
 /** The server's time: one minute before the end of an hour, on a Monday. */
 const NOW = Date.parse('2026-05-04T12:59:00.000Z');
 const HOUR_MS = 3_600_000;
-/** How many requests of an organization run concurrently while no other organization sends any. */
+/** The number of requests of an organization that run concurrently while no other organization sends any. */
 const MOST_AT_ONCE = 5;
 
 let time = NOW;

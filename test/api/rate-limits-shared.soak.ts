@@ -5,8 +5,8 @@ import { until } from '../support/wait.ts';
 
 const LIMIT = 100;
 /**
- * How far the two processes together may exceed the limit: the size of the bucket, and the tokens that each holds or admits
- * before it has a lease (token-leases.ts). In seconds of the limit.
+ * By how much the two processes together may exceed the limit, in seconds of the limit: the size of the bucket, and the tokens
+ * that each process holds, or spends before it has a lease (token-leases.ts).
  */
 const AHEAD_SECONDS = 0.5;
 const MS = 10_000;
@@ -39,8 +39,8 @@ async function send(keys: readonly string[], clients: number): Promise<Counted> 
 }
 
 /**
- * Checks that what is admitted is near the limit in at least one of several tries. A busy machine delays a lease now and then,
- * but a server that admits too little does so in every try.
+ * Checks that the number of admitted requests never exceeds the limit, and is near the limit in at least one of several tries. A
+ * busy machine delays a lease now and then, but a server that admits too little does so in every try.
  */
 async function judge(keys: readonly string[], clients: number, limit = LIMIT): Promise<void> {
   await until('enough to be admitted', async () => {

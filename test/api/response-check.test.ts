@@ -140,7 +140,7 @@ test('a cached response that passed the check is not checked again; a response t
   const send = (method: string) => client.send(method, `${LIST}/${body.id}`);
   for (const method of ['HEAD', 'HEAD', 'GET', 'GET', 'HEAD']) expect((await send(method)).status).toBe(200);
   await client.get('/api/key');
-  // Checked were the creation, both HEAD requests, the first GET and the look-up of the key.
+  // The five checked responses are those to the creation, the first two HEAD requests, the first GET and the request for the key.
   expect(watched.lines).toEqual([expect.objectContaining({ checked: 5, broken: 1 })]);
   await watched.close();
 });

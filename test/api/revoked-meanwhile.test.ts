@@ -59,7 +59,7 @@ async function createProgram({ key }: Leaked, name: string): Promise<string> {
   return body.id;
 }
 
-/** What is sent of a request before the key ends, and the rest. */
+/** `head` is sent before the key ends, and `rest` later. */
 type Write = { readonly head: string; readonly rest: string; readonly isAuthenticated: boolean };
 
 function writeOf(i: number, { key }: Leaked, programId: string): Write {

@@ -142,7 +142,7 @@ test('an endpoint or a delivery of another organization gets the same response a
 });
 
 test('a key of another user or organization under one of my users gets the same response as an unknown id', async () => {
-  // The attack: the URL combines a user whom I may manage with a key of somebody else.
+  // The attack: the URL combines a user whom the attacker may manage with a key of somebody else.
   const mine = { userId: ids.ourUser, integrationId: ids.ourIntegration };
   const before = await rowsOf(dashboard.db);
   const patterns = dashboard.paths.filter((each) => each.includes(':keyId'));

@@ -124,7 +124,7 @@ test.each([
 });
 
 test('a manager sees no role above member in a form, and no action buttons for an administrator', async () => {
-  // The attack: finding on the page which form to post.
+  // The attack: learning from the page which forms a person with more rights can send.
   const { db } = dashboard;
   const { browser, administrator } = await createSignedIn(dashboard, 'manager');
   const invite = await browser.get('/people/users/invite');

@@ -88,7 +88,7 @@ test('the number of statements per page does not grow with the number of rows', 
 });
 
 test('the filters of the audit log take one statement each, however many people and keys they match', async () => {
-  // The attack: filtering by a part of a name that matches many people and keys, if each match caused a query.
+  // The attack: filtering by a part of a name that matches many people and keys, so that each match causes a query.
   const counted = (query: string) =>
     countStatements(dashboard.db, () => many.browser.get(`/organization/audit-log?${query}`));
   // The three are for the session, the events and the number of events.

@@ -8,7 +8,7 @@ import { length } from '../support/wait.ts';
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
 /** The longest time that a request may wait, which is high in `npm run soak` because the machine may be busy. */
 const MOST_MS = length({ full: 20_000, figures: 1000 });
-/** The last migration that is not tested. All later ones are. */
+/** The newest migration that is not tested. All later migrations are tested. */
 const FIRST = '20261122205228_limit_requests';
 
 const ORGANIZATION = '00000000-0000-7000-8000-000000000001';

@@ -23,7 +23,8 @@ import { length, until } from '../support/wait.ts';
 const RESTARTS = length({ full: 1, figures: 20 });
 const LIST = '/api/parent_programs';
 /**
- * Fewer connections than there are clients, than a server has connections of its own, and than it processes requests at a time.
+ * The number of connections from PgBouncer to PostgreSQL. It is less than the number of clients, than the connections of a server
+ * to PgBouncer, and than the requests that a server processes concurrently.
  */
 const POOL_SIZE = 4;
 

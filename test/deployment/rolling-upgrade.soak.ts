@@ -17,7 +17,7 @@ import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
-/** How many more times a server is restarted in the current version, in turn. */
+/** The number of further restarts, of the two servers in turn, after both run the current version. */
 const RESTARTS = length({ full: 0, figures: 40 });
 
 async function git(...parameters: string[]): Promise<string> {

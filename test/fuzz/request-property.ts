@@ -64,7 +64,10 @@ async function referringBody({ operation, body }: Draft, { ours }: Place): Promi
   }, body);
 }
 
-/** Creates the row for the id in the path, or the row from which that one results, and returns the requests and the id. */
+/**
+ * Creates the row for the id in the path, or a row whose creation writes that row, as for an event. Returns the requests and the
+ * id.
+ */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
   const created = resourceOf({ path }).path;
   const creation = operations.find((other) => other.path === created && other.method === 'post');

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const server = await useServer();
 const folder = await useFolder();
 const tarball = await packMcp();
-// A cache of its own: npx keeps what it has installed. Offline: whatever the package needs must be inside.
+// npx keeps what it has installed, so this test uses a cache of its own.
 const env = {
   ...getDefaultEnvironment(),
   npm_config_cache: join(folder, 'cache'),

@@ -17,7 +17,7 @@ const scripted = await useScriptedServer();
 const KEY = 'charter_test_THIS_MUST_NOT_BE_SEEN';
 const ID = '019c2291-34b8-752e-bca9-6513269e0d37';
 
-/** Connects a client to a server of the protocol with this address and key. */
+/** Connects a client to an MCP server that calls the API at this address with this key. */
 async function connect(baseUrl: string, apiKey: string, clock: TestClock = createTestClock()): Promise<Client> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   await createMcpServer(document, readSettings({ baseUrl, apiKey, totalTimeoutMs: 50_000 }), clock).connect(far);

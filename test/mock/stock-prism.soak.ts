@@ -180,7 +180,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
   '`__code=503` in the query': { send: get('/api/key?__code=503') },
 };
 
-/** The only row in which a side does not respond. */
+/** The only row of the guide's tables in which Prism does not respond. */
 const NO_RESPONSE = 'a body that is not readable JSON';
 
 type Row = { readonly request: string; readonly prism: string; readonly mock: string };

@@ -139,7 +139,8 @@ test('current keys whose names look alike do not stop the start, keep their name
       const keys = await db.prisma.apiKey.findMany({ orderBy: { createdAt: 'asc' } });
       expect(keys.map(({ name }) => name)).toEqual(KEYS);
       const forms = keys.map(({ nameKey }) => Buffer.from(nameKey ?? []).toString('hex'));
-      // The oldest key gets the form of the shared name. So does the revoked one, because its name counts as free.
+      // Of the keys that are active, only the oldest gets the normalized name that they share. The revoked key gets it, too,
+      // because a name is free after a revocation.
       expect(forms[4]).toBe(forms[0]);
       expect(new Set(forms).size).toBe(4);
       const { organizationId = '', userId = '', nameKey = null } = keys[0] ?? {};

@@ -107,7 +107,7 @@ test('an interrupted migration is refused by name', async () => {
   });
 });
 
-// The risk: a deadlock, because the migration and the creation lock the same tables in different orders.
+// The risk: a deadlock, because the migration locks the tables in another order than a request that creates a row.
 test('the migration that begins the feed and a creation with an Idempotency-Key in progress both succeed', async () => {
   await withScratchDatabase(async (url) => {
     const name = '20261123042000_events';

@@ -26,7 +26,10 @@ const RECEIVERS = 3;
 const WRITERS = 4;
 const KEYS = 24;
 const LIST = '/api/parent_programs';
-/** Fewer than the attempts of a delivery, so that no delivery fails for good. */
+/**
+ * The maximum number of failed attempts of a delivery. It is less than the number of attempts, so that no delivery fails for
+ * good.
+ */
 const MAX_FAILURES = 4;
 /** The share of deliveries that may arrive twice although no kill explains it. */
 const MAX_DUPLICATES = 0.01;

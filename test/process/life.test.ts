@@ -79,7 +79,8 @@ test('after kill -9 during many creates, a second start has every acknowledged o
     const { url, child, ended } = second;
     const there = new Set(idsOf(await walk(new Client(url, key), `${LIST}?limit=100`)));
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-    // For each writer, one create may have been committed without a response. So may each create that got a 503.
+    // For each writer, one create may have been committed without a response. Each create that got a 503 may have been committed,
+    // too.
     expect(there.size - acknowledged.length).toBeLessThanOrEqual(writers.length + unavailable);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);

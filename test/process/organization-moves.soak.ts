@@ -30,7 +30,7 @@ const folder = await useFolder();
 
 /** All keys that were ended during moves. */
 const ended: Ending[] = [];
-/** The server to which clients send their requests, as the map of a proxy says. */
+/** The server that has the organization. Clients send their requests to it; in production, a proxy's map names it. */
 let home: TestServer = servers[0];
 const elsewhere = () => (home === servers[0] ? servers[1] : servers[0]);
 

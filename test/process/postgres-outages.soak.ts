@@ -16,7 +16,7 @@ import { type Charter, endCharter, organizationAt, startCharter } from '../suppo
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { length, until } from '../support/wait.ts';
 
-/** The number of outages of each server. Each kind of outage occurs twice. */
+/** The number of outages of PostgreSQL in each test. The kinds of outage take turns, so each occurs at least twice. */
 const STOPS = length({ full: 8, figures: 100 });
 const CLIENTS = 16;
 /** How long PostgreSQL is frozen. The test does not wait for anything in this time. */

@@ -33,7 +33,10 @@ const STOPS = length({ full: 2, figures: 20 });
 /** The number of times that a server with a full accept queue is stopped. */
 const QUEUES = length({ full: 3, figures: 10 });
 const CLIENTS = 64;
-/** Fewer clients, because several new processes want more than the cores of a small machine. */
+/**
+ * The number of clients of a server with workers. It is lower, because several new processes need more than the cores of a small
+ * machine.
+ */
 const CLIENTS_OF_WORKERS = 12;
 /** The statuses that a creation may get. A busy machine may refuse it, but the response must be complete. */
 const COMPLETE = [201, 503];
@@ -83,7 +86,7 @@ test('SIGTERM, also when sent twice, stops new requests, completes those in flig
     const links = smtp.mails.filter((text) => !text.includes('API key'));
     expect({ code, stderr, links: links.length }).toEqual({ code: 0, stderr: '', links: 1 });
     expect(links[0]).toMatch(/http:\/\/charter\.example\.org\/welcome\/[\w-]{43}/);
-    // The log must not contain the link, because whoever has the link can open the account.
+    // The log must not contain the link, because a person who has the link can open the account.
     expect(stdout).not.toMatch(/welcome\/[\w-]{20}|could not send/);
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"');
   });

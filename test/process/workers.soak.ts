@@ -76,8 +76,8 @@ function servedBy(series: Series, worker: number): number {
 }
 
 /**
- * Sends requests until each of these workers has served at least one and `isSo`. A busy machine may refuse a request, but no
- * connection may break.
+ * Sends requests until each of these workers has served at least one, and `isSo` accepts the metrics. A busy machine may refuse a
+ * request, but no connection may break.
  */
 function untilServed(
   { client, charter, workers }: { client: Client; charter: Supervised; workers: readonly number[] },

@@ -1,8 +1,8 @@
 import { createKeyRow, createTenant, useSharedDatabase } from '../support/postgres/store.ts';
 
-// What must hold for every writer, such as a later version, a script or psql. These tests use plain SQL, which bypasses our own
-// checks. every-constraint.test.ts tests that each constraint refuses something. These tests show what a row may contain, and may
-// repeat.
+// The rules for every writer, such as a later version, a script or psql. These tests use plain SQL, which bypasses our own
+// checks. every-constraint.test.ts tests that each constraint refuses something. These tests show which values a row may have,
+// and which values several rows may share.
 
 const database = await useSharedDatabase();
 const ours = await createTenant(database.db);

@@ -20,7 +20,8 @@ async function formsInSql(texts: readonly string[]): Promise<string[]> {
 }
 
 test('server and mock fold and normalize every code point alike', async () => {
-  // The later planes have no letters with a case, so a text can contain many of their code points.
+  // Each code point of planes 0 and 1 is a text of its own. The other planes have no letters with a case, so 4096 code points can
+  // share a text.
   const texts = [...textsOf(1, 0x1ffff, 1), ...textsOf(0x20000, 0x10ffff, 4096)];
   const forms = await formsInSql(texts);
   expect(texts.filter((text, i) => forms[i] !== searchFormOf(text))).toEqual([]);

@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SHORTEST_MS = 10;
 const LONGEST_MS = 100;
-/** The limit, which only ends waits in vain. A start takes a second on an idle machine, and minutes on a busy virtual machine. */
+/**
+ * The default time limit, which ends only a wait for something that never happens. The start of a server takes a second on an
+ * idle machine, and minutes on a busy virtual machine.
+ */
 const LIMIT_SECONDS = 300;
 
 /**

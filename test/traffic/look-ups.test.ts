@@ -2,7 +2,7 @@ import { coalesceLookUps } from '../../src/traffic/look-ups.ts';
 import { outcomeOf } from '../support/data/actors.ts';
 import { until } from '../support/wait.ts';
 
-/** Look-ups that the test settles, in the order in which they began. */
+/** Returns a look-up that the test settles, and all calls of it, in the order in which they began. */
 function heldLookUps() {
   const begun: {
     keys: readonly string[];

@@ -42,7 +42,7 @@ test('of a flood of refused requests, the last thousand are kept, and the others
   expect(await recorded(key)).toHaveLength(1000);
   refuse(uses, key, 60);
   await uses.stop();
-  // Written again, the key has too many, and its oldest requests are deleted.
+  // The second write gave the key too many requests, so its oldest requests were deleted.
   expect(await recorded(key)).toHaveLength(1000);
 });
 

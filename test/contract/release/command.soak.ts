@@ -1,4 +1,4 @@
-// The command in a checkout of its own: what it publishes, what it refuses, and what it leaves unchanged.
+// The command `release-contract` in a checkout of its own: what it publishes, what it refuses, and what it leaves unchanged.
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { objectOf } from '../../../scripts/contract-diff/json.ts';

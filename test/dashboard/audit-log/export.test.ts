@@ -70,7 +70,7 @@ const named = [
 const [ada, tom, kim] = named;
 const auditor = await browserOf(dashboard, ada);
 
-/** Who acts, on whom, and whose key is concerned: each person once in each role. */
+/** The actor, the target and the holder of the key in each event. Each person is in each place once. */
 const PLACES = [
   [ada, tom, kim],
   [tom, kim, ada],

@@ -34,7 +34,7 @@ test('a key with a chosen last day works until the end of that day', async () =>
 });
 
 test('the day counts only if it is chosen, and must then be given', async () => {
-  // The bug: a day that was entered counted, whatever was selected beside it.
+  // The bug: a day in the date field was used even if another expiry was selected beside the field.
   const { browser, member } = await createSignedIn(dashboard, 'member', { maxKeyLifeDays: 90 });
   const expiry_date = new Date(Date.now() + 5 * DAY_MS).toISOString().slice(0, 10);
   expect((await browser.submit(`${KEYS}/new`, { name: 'Days', expiry: '30', expiry_date }, KEYS)).status).toBe(200);

@@ -163,7 +163,7 @@ test('every list of keys, and the audit log, link to the page of the key', async
   expect(linksOn(own)).toContain(`/profile/api-keys/${id}`);
 });
 
-// Sets the clock to half past, so that no hour ends during the tests.
+// Sets the clock to half past an hour, so that no hour ends during the tests.
 dashboard.passMinutes((90 - dashboard.now().getUTCMinutes()) % 60);
 
 const HOUR_MS = 3_600_000;

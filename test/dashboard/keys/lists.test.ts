@@ -296,7 +296,8 @@ test.each([
   const found = (await browser.submit(first, { search: given.nightly.key }, list)).headers['location'] ?? '';
   const page = await browser.get(found);
   expect(wordsOf(page)).toContain(team.administrator.email);
-  // The third click opens the confirmation page, and the fourth confirms. The administrator's own key, which is in use, takes a fifth.
+  // The third click opens the confirmation page, and the fourth confirms. The administrator needs a fifth click, because the key
+  // is their own and in use.
   const revoke = linksOn(page).find((link) => link.includes('/revoke')) ?? '';
   const confirmation = role === 'manager' ? { key_name: 'Nightly import' } : { confirmed: 'yes' };
   const revoked = await browser.submit(revoke, confirmation);

@@ -16,7 +16,9 @@ const rowsOf = ({ text }: Page) =>
     wordsOf({ text: row }).trim(),
   );
 
-/** A key of the member that was refused twice and accepted twice, and the ids of those requests. */
+/**
+ * Creates a key of the member, and sends four requests with it, two of which are refused. Also returns the ids of the requests.
+ */
 async function usedKey(name: string) {
   const { id, key } = await giveKey(db, member, { name });
   const client = new Client(dashboard.url, key);

@@ -92,7 +92,7 @@ describe('addresses from which the key was used', () => {
       limit: '7',
     });
     expect(await stored(id)).toEqual({ allowedAddresses: [], requestsPerSecond: null });
-    // If the list is empty, all addresses are added.
+    // If the field is empty, all three used addresses are added.
     const all = await browser.submit(path, { addresses: '', take: 'used' });
     expect((await fieldsOf(browser, path, all.text)).addresses.split('\n')).toHaveLength(3);
   });

@@ -11,7 +11,7 @@ const { administrator, member } = people;
 const { organizationId } = people.scope;
 const browser = await browserOf(dashboard, administrator);
 
-/** More than two pages of each list. */
+/** The number of rows of each list: more than two pages. */
 const ROWS = 120;
 const key = await giveKey(dashboard.db, member, { name: 'Nightly & import', lifeDays: 2 });
 const ended = await giveKey(dashboard.db, member, { name: 'Nightly & ended' });

@@ -67,7 +67,7 @@ test('a passkey is renamed and removed by its owner only, and the last way to si
 });
 
 test('the removal of a person’s second factor by an administrator removes the passkeys, too', async () => {
-  // The attack: an intruder adds a passkey of their own, which survives a new password and the reset.
+  // The attack: an intruder adds a passkey of their own, which survives a new password and the removal of the second factor.
   const administrator = await createAccount(db, { role: 'administrator' });
   const owner = await createAccount(db, { scope: administrator.scope });
   const intruder = await addPasskeyTo(await signedIn(owner), ORIGIN);

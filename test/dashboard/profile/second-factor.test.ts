@@ -139,7 +139,8 @@ test('a password that is too short without the second factor leads only to the f
 });
 
 test('one’s own profile does not say that the second factor is off while it is on', async () => {
-  // The bug: after "Back", the browser requests this page again, although the second factor has been set up again.
+  // The bug: after the second factor had been set up again, "Back" led to this URL, and the page said that the second factor was
+  // off.
   const owner = await account();
   const browser = await browserOf(dashboard, owner);
   const words = async () => wordsOf(await browser.get('/profile?done=factor-off'));

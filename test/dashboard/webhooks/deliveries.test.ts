@@ -99,7 +99,7 @@ test('a delivery whose attempt is under way, and one of a disabled endpoint, are
   for (const path of [endpoint, delivery]) expect(wordsOf(await browser.get(path))).toContain('Being sent');
   const resent = await browser.submit(delivery, {}, `${delivery}/resend`);
   expectToSay(resent, 409, 'under way');
-  // As if the process that made this attempt had been killed and the attempt's lease had expired.
+  // Simulates that the process that made this attempt was killed, and that the attempt's lease has expired.
   const nextAttemptAt = new Date(Date.now() - 60_000);
   await db.prisma.webhookDelivery.updateMany({ where: { endpointId, messageId }, data: { nextAttemptAt } });
   for (const path of [endpoint, delivery])
@@ -136,7 +136,7 @@ test.each([
   ['test', 'The test event is on its way.'],
   ['resent', 'The event is sent again.'],
 ])('the notice after "%s" stands only until the attempt has ended', async (done, notice) => {
-  // The bug: the notice still said that the event was sent beside "Delivered" or "Retrying", and whenever the page was reopened.
+  // The bug: the notice was still shown beside "Delivered" or "Retrying", and whenever the page was reopened.
   const { browser, ...people } = await createSignedIn(dashboard, 'administrator');
   for (const [state, attempts, isShown] of [
     ['pending', [], true],

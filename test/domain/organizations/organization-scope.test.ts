@@ -8,7 +8,7 @@ function organizationOf(scope: OrganizationScope): string {
 }
 
 // The attack: code that builds a scope by hand from an id in a request. The type checker must refuse each case; otherwise the
-// directive above it is an error.
+// directive above the case, which expects an error, is an error itself.
 test('a scope can only be granted, never constructed', () => {
   expect(organizationOf(OrganizationScope.grant(ID))).toBe(ID);
   // @ts-expect-error an id is not a scope

@@ -31,8 +31,8 @@ async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void>
   await database.db.pool.query('analyze api_keys');
 }
 
-// The race: both lock the same keys. If they did so in different orders, each could hold a key for which the other waits.
-// PostgreSQL would abort one of them, and the deactivation or the times of last use would be lost.
+// The race: a deactivation and the write of last-used times lock the same keys. In different orders, each could hold a key for
+// which the other waits. PostgreSQL would abort one of them, and the deactivation or the times of last use would be lost.
 test('a deactivation and the write of last-used times never deadlock', async () => {
   const { administrator, member } = await createPeople(database.db);
   const { organizationId } = member.scope;
@@ -149,7 +149,8 @@ describe('a rotation of the encryption key', () => {
     for (const tenant of tenants) expect(await secretOf(tenant)).toEqual(Buffer.alloc(20));
   });
 
-  // The race: both lock several users. An SQL query that scans the table finds the last user first.
+  // The race: the rotation and another transaction each lock several users. An SQL query that scans the table finds the last user
+  // first.
   test('locks users in the order of their ids, like every other transaction', async () => {
     const tenant = await createTenant(old.db);
     const { organizationId } = tenant.scope;

@@ -188,7 +188,7 @@ test('the operator gets an invitation for the first administrator, and a reset l
 });
 
 test('changing the password ends every session, continues under a new token, and invalidates links', async () => {
-  // The attack: using a copied cookie after the change of the password that was to stop it.
+  // The attack: using a copied cookie after the owner has changed the password to make the cookie useless.
   const { administrator, member } = await people();
   const sessions = [await signInAs(db, member, { now: NOW }), await signInAs(db, member, { now: NOW })];
   const link = await reset(administrator, member);

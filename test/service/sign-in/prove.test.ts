@@ -148,7 +148,7 @@ test('any number of right proofs in a row is accepted', async () => {
 });
 
 test('after the clock was set back, an earlier proof counts by its distance, and a new one from the new time on', async () => {
-  // The attack: using a proof from before the clock was set back until the clock has caught up.
+  // The attack: after the clock was set back, using an earlier proof until the clock has caught up.
   const account = await createAccount(db);
   const now = new Date();
   const token = await signInAs(db, account, { now });

@@ -50,7 +50,7 @@ test('sign-in does not ask for a factor that was never confirmed', async () => {
 });
 
 test('the right code completes the sign-in under a new token', async () => {
-  // The attack: using a token after the sign-in that was planted or seen before the code was given.
+  // The attack: using, after the sign-in, a token that was planted or seen before the code was given.
   const account = await createAccount(db);
   const { uri } = await addSecondFactor(db, account, NOW);
   const token = await half(account);

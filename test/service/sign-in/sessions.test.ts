@@ -131,7 +131,7 @@ test('a promotion ends every session, including those that wait for the second f
 });
 
 test('a session that ended while its request was in transit ends no other session', async () => {
-  // The attack: a thief whose session the owner has just ended ends the owner's session with a pending request.
+  // The attack: the owner has just ended a thief's session, and a pending request of the thief ends the owner's session.
   const owner = await createAccount(db);
   const [mine, stolen] = [await openSession(db, owner), await openSession(db, owner)];
   const { id } = await db.prisma.session.findUniqueOrThrow({ where: hashed(mine) });

@@ -106,7 +106,7 @@ test('a password that is changed during its verification opens no session', asyn
 });
 
 test('signing out ends this session on the server, and no other', async () => {
-  // The attack: sending a cookie after the sign-out that was copied before it.
+  // The attack: sending, after the sign-out, a cookie that was copied before the sign-out.
   const account = await createAccount(db);
   const tokens = await Promise.all(
     ['one', 'other'].map(async () => {

@@ -31,7 +31,8 @@ const WITHOUT_OPTIMIZATION = '--js-flags=--no-opt --no-maglev';
 const FEW_RENDERERS = '--renderer-process-limit=2';
 
 /**
- * Returns the launch options for the Chromium of this machine. Its sandbox is off only for root, because it does not work there.
+ * Returns the launch options for the Chromium of this machine. The sandbox of Chromium is off only for root, because it does not
+ * work for root.
  */
 export function launchOptions(executablePath = findHeadlessShell() ?? findBrowser()) {
   if (executablePath === null) throw new Error(`There is no Chromium. ${BROWSER_REMEDY}`);
@@ -52,7 +53,7 @@ export type ContextOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | '
   readonly viewport?: ViewportSize;
 };
 
-/** Opens a browser context with its own cookies. Adds to `problems` what must never happen, such as a script error. */
+/** Opens a browser context with its own cookies. Adds to `problems` each event that must never happen, such as a script error. */
 export async function openContext(
   browser: Browser,
   {
@@ -84,13 +85,13 @@ export async function untilFocused(target: Locator): Promise<void> {
   await target.and(target.page().locator(':focus')).waitFor();
 }
 
-/** The limit of a step. It is shorter than that of a test, so that the failure names the step. */
+/** The time limit of a step. It is shorter than the time limit of a test, so that a failure names the step. */
 const STEP_MS = 300_000;
 
 /**
  * Gives each step enough time for a busy machine, and makes each click and key press on an element wait until the page has
- * loaded. Playwright's own functions return when the next document begins. Chromium parses a document in parts, so one check in a
- * hundred then missed the last parts.
+ * loaded. Playwright's own functions return when the next document begins. Chromium parses a document in parts, so a check at
+ * that moment sometimes misses the last parts.
  */
 export function makePatient(context: BrowserContext): void {
   context.setDefaultTimeout(STEP_MS);
@@ -115,7 +116,10 @@ async function pressAndLoad(this: Locator, ...parameters: Parameters<Locator['pr
   await this.page().waitForLoadState();
 }
 
-/** Adds to `problems` every request to another host, failed asset, script error and console error, such as a CSP violation. */
+/**
+ * Adds to `problems` every request to an origin that is not in `origins`, failed asset, script error and console error, such as a
+ * CSP violation.
+ */
 export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
   makePatient(context);
   context.on('request', (request) => {

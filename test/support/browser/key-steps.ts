@@ -21,7 +21,7 @@ export async function openMenu(page: Page, name: string): Promise<void> {
   await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
 }
 
-/** Chooses a command from the menu of a key, which leads from the list to the confirmation page. */
+/** Chooses a command from the menu of a key in the list. The command opens its confirmation page. */
 export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 'Revoke'): Promise<void> {
   await openMenu(page, name);
   await page.getByRole('link', { name: word, exact: true }).click();

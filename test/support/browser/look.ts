@@ -54,7 +54,7 @@ export async function look(
   name: string,
   { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
-  // A click returns when the next document begins.
+  // The page may still be loading.
   await page.waitForLoadState();
   const wrong: string[] = [];
   let shown: Sight['colorScheme'] = 'light';

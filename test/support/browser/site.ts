@@ -18,8 +18,8 @@ type Site = {
   /** Opens the profile page of a user, with a session that was created without a sign-in. */
   visitAs(actor: Actor, options?: ContextOptions): Promise<Page>;
   /**
-   * Replaces the session cookie of the page's context by one of this user. The page itself does not change until the next one is
-   * loaded.
+   * Replaces the session cookie of the page's context with one of this user. The open page stays as it is until the next
+   * navigation.
    */
   switchTo(actor: Actor, page: Page): Promise<void>;
   team(): Promise<Team>;
@@ -73,7 +73,7 @@ export async function useSite({ script, host }: { script?: string; host?: string
   };
 }
 
-/** Fills in and submits the sign-in page, whatever page follows. */
+/** Fills in and submits the sign-in page. Does not check which page follows. */
 export async function signIn(page: Page, { email, password = PASSWORD }: { email: string; password?: string }) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);

@@ -80,8 +80,8 @@ export async function installClient({ files }: PackedClient): Promise<Scratch> {
 }
 
 /**
- * Compiles these files of the folder against the package's declarations. With `skipLibCheck`, does not check the declarations
- * themselves, which takes longest for those of Node; other calls check them.
+ * Compiles these files of the folder against the package's declarations. With `skipLibCheck`, the declarations themselves are not
+ * checked, because checking those of Node takes longest. Calls without `skipLibCheck` check all declarations.
  */
 export async function typeCheck(
   { folder }: Scratch,

@@ -104,7 +104,7 @@ export function exchangeRaw(
       socket.write(text);
       if (endAfterSending) socket.end();
     });
-    // Decodes characters correctly that are split between two chunks.
+    // Decodes correctly even characters that are split between two chunks.
     socket.setEncoding('utf8').on('data', (chunk) => {
       received += chunk;
     });

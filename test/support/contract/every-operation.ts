@@ -92,7 +92,7 @@ export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
 
-/** Returns the permissions of which the contract requires one; empty if it requires none. */
+/** Returns the permissions that the operation accepts. A key needs one of them. Empty if the operation requires none. */
 export function permissionsOf({ security }: Operation): readonly string[] {
   return security.flatMap((alternative) => Object.values(alternative)).flat();
 }

@@ -11,7 +11,7 @@ export type Block = {
   /** The line where the block starts in the guide, from 1. */
   readonly line: number;
   readonly language: string;
-  /** What follows the language of a code fence, such as "status=200". */
+  /** The options after the language of a code fence, such as "status=200". */
   readonly options: ReadonlyMap<string, string>;
   readonly code: string;
 };

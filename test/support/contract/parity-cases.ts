@@ -124,7 +124,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
         url: requestFor(operation, { id }).url,
       }));
     return wrong.flatMap(({ what, value }) =>
-      // Spaces at the start or the end are not part of a header's value, and other characters cannot be sent.
+      // Leaves out values that end with a space, which HTTP removes, and values with characters other than printable ASCII.
       /^[\x21-\x7e]*( +[\x21-\x7e]+)*$/.test(String(value))
         ? [{ what: `${name}: ${what}`, headers: { [name]: String(value) } }]
         : [],

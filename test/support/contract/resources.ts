@@ -16,7 +16,10 @@ export const resources: readonly Resource[] = operations
   .filter(({ method, responses }) => method === 'post' && responses[201] !== undefined)
   .map((creation) => ({ path: creation.path, table: creation.path.split('/').at(-1) ?? '', creation }));
 
-/** The paths of all lists. If a list has no creation, such as that of events, changes of the first resource write its rows. */
+/**
+ * The paths of all lists. Some lists, such as the list of events, have no operation that creates a row. A change of the first
+ * resource writes a row of such a list.
+ */
 export const lists: readonly string[] = operations
   .filter(({ method, responses }) => {
     const { data, page } = responses[200]?.content?.['application/json']?.schema.properties ?? {};

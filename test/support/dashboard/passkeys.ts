@@ -32,7 +32,7 @@ export async function sendCredential(
 
 type Adding = { readonly name?: string; readonly counter?: number; readonly deviation?: Deviation };
 
-/** Adds a passkey to the account of a signed-in person, whose last proof must be recent. */
+/** Adds a passkey to the account of a signed-in person. The caller ensures that the person has proved their identity recently. */
 export async function addPasskeyTo(
   browser: Browser,
   origin: string,

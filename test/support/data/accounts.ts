@@ -76,7 +76,7 @@ export async function openSession(
   return transaction(db, (tx) => startSession(tx, scope, { userId, isComplete: true, at, auditSource }));
 }
 
-/** Moves the last proof in every session of the user into the past, by `minutes`. */
+/** Moves the time of the last proof of identity in each of the user's sessions into the past, by `minutes`. */
 export async function ageProofs(db: Database, { userId }: Pick<Actor, 'userId'>, minutes = 11): Promise<void> {
   await db.pool.query(
     'update sessions set proved_at = proved_at - make_interval(mins => $2) where user_id = $1 and is_complete',

@@ -21,7 +21,7 @@ export async function createScope(
   const scope = OrganizationScope.grant(newId());
   const { organizationId: id } = scope;
   const cursorKey = keyring.encrypt(randomBytes(32), placeOfCursorKey(id));
-  // Does not use Prisma, which takes ten times as long as this statement, because the tests create hundreds of organizations.
+  // The tests create hundreds of organizations, and Prisma would take ten times as long as this statement.
   await pool.query("insert into organizations (id, name, cursor_key) values ($1, 'Test', $2)", [id, cursorKey]);
   if (Object.keys(policy).length > 0) await prisma.organization.update({ where: { id }, data: policy });
   return scope;
@@ -41,7 +41,7 @@ export async function createActor(db: Database, scope: OrganizationScope, role: 
   return actor;
 }
 
-/** Creates users, and returns them in this order. */
+/** Creates users, and returns them in the order of `users`. */
 export async function createActors(
   { pool }: Database,
   scope: OrganizationScope,
@@ -107,7 +107,10 @@ export function byRole(actors: readonly Actor[]): Record<Role, Actor> {
   return { administrator: of('administrator'), manager: of('manager'), member: of('member'), viewer: of('viewer') };
 }
 
-/** Creates a key as an operator does, whatever the user's role allows. */
+/**
+ * Creates a key for the user as an operator does, even if the user's role may not create keys. By default, the key has the
+ * permissions that the role can have.
+ */
 export async function giveKey(
   db: Database,
   { scope, userId, role }: Actor,

@@ -37,7 +37,7 @@ export function messageOf(
   };
 }
 
-/** Returns an update of a parent program, whose name is not ASCII. */
+/** Returns the event of an update of a parent program. By default, the name of the program is not ASCII. */
 export function newEvent(name = 'Örebro – Nordic Scholars 🎓') {
   return { id: randomUUID(), type: 'parent_program.updated', data: { id: randomUUID(), name } };
 }

@@ -110,7 +110,7 @@ async function invite(db: Database, by: Actor, name: string) {
   return orThrow(await inviteUser(db, by, { email, name, role: 'member' })).link;
 }
 
-/** Moves the times of creation and last use into the past, for a realistic list. */
+/** Moves the times of creation and last use of a key into the past, for a realistic list. */
 async function age(
   { prisma }: Database,
   id: string,
@@ -121,7 +121,7 @@ async function age(
   await prisma.apiKey.updateMany({ where: { id }, data });
 }
 
-/** Adds requests for every day of a month and every hour of two days, most of them successful. */
+/** Adds requests with a key to every day of a month and every hour of two days. Most of the requests are successful. */
 async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
   const { organizationId } = await prisma.apiKey.findFirstOrThrow({ where: { id } });
   await pool.query(

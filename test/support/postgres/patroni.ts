@@ -318,7 +318,7 @@ async function countStandbysOf(primary: Member): Promise<number> {
   return rows[0].standbys;
 }
 
-/** Kills the processes of a PostgreSQL until none is left, because it may be starting another one. */
+/** Kills the processes of a PostgreSQL again and again until none is left, because PostgreSQL may be starting another process. */
 async function killProcessesIn(data: string): Promise<void> {
   await until('the processes to end', async () => {
     const pids = await processesIn(data);

@@ -25,7 +25,9 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Waits until this number of statements in the client's database wait for a lock, or one of several numbers. */
+/**
+ * Waits until `count` statements in the client's database wait for a lock. If `count` is an array, each of its numbers will do.
+ */
 export function untilWaiting(
   client: pg.Pool | pg.Client,
   count: number | readonly number[],
@@ -54,7 +56,7 @@ let administration: Promise<pg.Pool> | undefined;
  */
 async function openAdministration(): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: await serverUrl(), max: 1, allowExitOnIdle: true });
-  // PostgreSQL may stop first.
+  // PostgreSQL may stop before this process ends. That is not an error.
   pool.on('error', () => {});
   return pool;
 }

@@ -281,7 +281,7 @@ function limitedTablesOf({ relations, ...block }: Block, conditions: readonly Co
       { operand: other, by: one, limits },
     ]),
   );
-  // Repeats, because a table can be limited by one that only a later rule limits.
+  // Applies all rules repeatedly, because a table can be limited by a table that only a later rule limits.
   for (const _ of rules)
     for (const { operand, by, limits } of rules)
       if (operand !== 'parameter' && operand !== null && isLimited(by) && limits?.includes(operand) !== false)

@@ -33,7 +33,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
     ...['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints', 'recordAttempts'],
   ],
   'webhooks/webhook-history.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
-  // These count challenges, failed sign-ins and requests without a key, before the organization is known.
+  // These concern challenges and failed sign-ins, before the organization is known, and the rate limits of all organizations.
   'people/passkeys.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
   'keys/rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
   'people/sign-in-failures.ts': [

@@ -64,7 +64,7 @@ function install(packageName: string, find: () => string | null): string {
 export function replaceEach(text: string, replacements: Readonly<Record<string, string>>): string {
   const parts = Object.keys(replacements);
   for (const part of parts) if (!text.includes(part)) throw new Error(`The configuration does not contain "${part}".`);
-  // Replaces all in one pass, because the port in a replacement may begin like a port that is to be replaced.
+  // Replaces all keys in one pass, because a value may contain another key: 127.0.0.1:30025 contains 127.0.0.1:3002.
   const any = new RegExp(parts.map((part) => part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')).join('|'), 'g');
   return text.replace(any, (part) => replacements[part] ?? part);
 }

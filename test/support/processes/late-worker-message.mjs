@@ -1,4 +1,5 @@
-// Loaded before the server (--import). On SIGUSR2, the process is killed while another one still writes to its IPC channel.
+// Loaded before the server (--import). On SIGUSR2, the process kills itself. A process that it has started keeps the IPC channel
+// open and writes to it.
 import { spawn } from 'node:child_process';
 
 process.on('SIGUSR2', () => {

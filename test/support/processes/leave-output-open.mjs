@@ -1,4 +1,5 @@
-// Loaded before the server (--import). On SIGUSR2, the process is killed while another one still writes to its standard output.
+// Loaded before the server (--import). On SIGUSR2, the process kills itself. A process that it has started keeps the standard
+// output open and writes to it.
 import { spawn } from 'node:child_process';
 
 process.on('SIGUSR2', () => {

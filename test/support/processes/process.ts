@@ -33,8 +33,8 @@ export function preloading(file: string): { NODE_OPTIONS: string } {
 }
 
 /**
- * Runs a file (ours, or by absolute path) with this Node. The environment contains only `env`, PATH, and variables of the test
- * run such as its time zone.
+ * Runs a file with this Node. `file` is an absolute path, or a path from the root of the checkout. The environment contains only
+ * `env`, PATH, and variables of the test run such as its time zone.
  */
 export function startFile(file: string, parameters: readonly string[], env: Record<string, string> = {}): Running {
   const command = ['--disable-warning=ExperimentalWarning', resolve(ROOT, file), ...parameters];
@@ -63,7 +63,7 @@ export function startNpm(folder: string, env: Record<string, string>): Running {
 /** Collects the output of a process, whose standard output and standard error must be pipes. */
 export function runningOf(child: ChildProcess): Running {
   const printed = { stdout: '', stderr: '' };
-  // Decodes characters correctly that are split between two chunks.
+  // Decodes correctly even characters that are split between two chunks.
   child.stdout?.setEncoding('utf8').on('data', (chunk) => {
     printed.stdout += chunk;
   });

@@ -11,9 +11,9 @@ import { randomNumbers } from '../data/random-numbers.ts';
 // error, and a random order. The top level of a test file, which opens servers and databases, gets the same time limit. The
 // `afterAll` hooks of a block run in reverse order, so that the last opened resource closes first.
 
-/** The limits, which only end tests that hang. They are longer than a failed wait, and than a test takes on a busy machine. */
+/** The time limits, which end only tests that hang. They are longer than a wait that fails, and than a test on a busy machine. */
 const [TEST_LIMIT_MS, SOAK_LIMIT_MS] = [900_000, 3_600_000];
-/** The limit of the current test file. */
+/** The time limit of each test and each hook of the current test file, and of its top level. */
 let limitMs = TEST_LIMIT_MS;
 
 const shuffled = new WeakSet<Circus.DescribeBlock>();

@@ -105,7 +105,9 @@ test.each([
   expect(await db.prisma.ssoIdentity.count({ where: { userId: theirs.administrator.userId } })).toBe(0);
 });
 
-/** Signs in as a person in the group "leads", which makes a manager, up to the page that asks for the account's password. */
+/**
+ * Signs in as a person in the group "leads", whose members become managers, up to the page that asks for the account's password.
+ */
 async function waiting(groups: unknown = ['leads']) {
   const theirs = await company({ rules: { groupsClaim: 'groups', groupRoles: 'leads = manager' } });
   const { userId, email } = theirs.administrator;

@@ -127,7 +127,7 @@ test('somebody without a password confirms the account with the passkey, which i
   expect(wordsOf(page)).toContain('Confirm it once with a passkey of the account.');
   expect(page.text).not.toContain('name="password"');
   const options = await optionsFrom(browser, page);
-  // Whoever merely has the e-mail address at the provider must not learn which passkeys the account has.
+  // A person who merely has the e-mail address at the provider must not learn which passkeys the account has.
   expect(options.allowCredentials ?? []).toEqual([]);
   const confirmed = await sendCredential(browser, page, { credential: authenticator.get(options) });
   expect([confirmed.status, confirmed.headers['location'], await isIn(browser)]).toEqual([303, '/profile', true]);
