@@ -22,7 +22,7 @@ const env = {
   npm_config_cache: join(folder, 'cache'),
   npm_config_update_notifier: 'false',
 };
-const URL = `${server.url}/charter-mcp.tgz`;
+const address = `${server.url}/charter-mcp.tgz`;
 
 async function packMcp(): Promise<Buffer> {
   await using scratch = await openFolder();
@@ -40,7 +40,7 @@ test('npx runs it from the address of a server, and its tools read and write', a
   const { key } = await createTestOrganization(server);
   const transport = new StdioClientTransport({
     command: 'npx',
-    args: ['--yes', URL],
+    args: ['--yes', address],
     cwd: folder,
     env: { ...env, CHARTER_URL: server.url, CHARTER_API_KEY: `${key}\n` },
     stderr: 'pipe',
@@ -64,10 +64,10 @@ test('npx runs it from the address of a server, and its tools read and write', a
 
 test('it prints its help and its version, and names a variable that is missing or wrong, without its value', async () => {
   const { info } = JSON.parse(await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8'));
-  expect((await run('npx', ['--yes', `${URL}?${info.version}`, '--version'], { cwd: folder, env })).stdout).toBe(
+  expect((await run('npx', ['--yes', `${address}?${info.version}`, '--version'], { cwd: folder, env })).stdout).toBe(
     `${info.version}\n`,
   );
-  expect((await run('npx', ['--yes', URL, '--help'], { cwd: folder, env })).stdout).toMatch(
+  expect((await run('npx', ['--yes', address, '--help'], { cwd: folder, env })).stdout).toMatch(
     /^Usage: charter-mcp\n.+CHARTER_API_KEY/s,
   );
   const CHARTER_URL = server.url;
@@ -77,7 +77,7 @@ test('it prints its help and its version, and names a variable that is missing o
     [{ CHARTER_URL }, 'CHARTER_API_KEY is missing or empty.'],
     [{ CHARTER_URL, CHARTER_API_KEY: 'the secret' }, 'CHARTER_API_KEY is not an API key:'],
   ] as const) {
-    const failing = run('npx', ['--yes', URL], { cwd: folder, env: { ...env, ...variables } });
+    const failing = run('npx', ['--yes', address], { cwd: folder, env: { ...env, ...variables } });
     const { code, stderr } = await failing.then(() => ({ code: 0, stderr: '' }), Object);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(stderr).not.toContain('secret');
