@@ -112,12 +112,15 @@ async function seedOrganization(
 }
 
 const KEY_NAME = 'Demonstration';
-/** The number of processes that may start at once. In each round of conflicts, at least one process succeeds. */
+/**
+ * The maximum number of attempts. As many processes may start at once, because at least one of them succeeds in each round of
+ * conflicts.
+ */
 const ATTEMPTS = 10;
 
 /**
  * Issues an API key for the demonstration's administrator; returns `null` if there are no demonstration data. Keys are stored
- * only as hashes, so each start issues a new key, and revokes the oldest one if the user has too many.
+ * only as hashes, so each start issues a new key. If the user has too many keys, revokes the oldest demonstration key.
  */
 export async function issueDemonstrationKey(
   db: Database,

@@ -22,8 +22,8 @@ export class UnbundledError extends Error {
 const RULES = ['yaml', 'no-unresolved-refs'];
 
 /**
- * Bundles the contract of this main file into one document; `isDereferenced` replaces every `$ref` by its target. Throws an
- * `UnbundledError` if a file cannot be read or has a `$ref` without a target.
+ * Bundles the main file of a contract and the files that it refers to into one document. With `isDereferenced`, replaces every
+ * `$ref` by its target. Throws an `UnbundledError` if a file cannot be read or has a `$ref` without a target.
  */
 export async function bundleContract(
   mainFile: string,

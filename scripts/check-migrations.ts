@@ -14,8 +14,8 @@ export type CheckMigration = { readonly ending: string; readonly sql: string };
 
 /**
  * Returns the migrations that add, replace or drop a CHECK constraint, in order. PostgreSQL reads all rows to validate a
- * constraint, so a migration of its own does this with a lock that allows reads and writes. A constraint that is replaced stays
- * until the new one is valid.
+ * constraint, so a separate migration validates the constraint, with a lock that allows reads and writes. A constraint that is
+ * replaced stays until the new constraint is valid.
  */
 export function migrationsOfCheck(
   check: ColumnCheck,

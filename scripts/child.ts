@@ -14,7 +14,7 @@ function throwIfInterrupted(): void {
 }
 
 /**
- * The result of a script. `printed` is what the script wrote to those of its standard output and standard error that are pipes.
+ * The result of a script. `printed` is what the script wrote to its standard output and its standard error, if these are pipes.
  */
 export type Ran = { readonly code: number | null; readonly printed: string };
 

@@ -7,10 +7,10 @@ import { constants } from 'node:os';
  */
 export function launch(node, parameters) {
   const child = spawn(node, parameters, {
-    // The IPC channel closes when this process dies, so that no server keeps running after npm was killed.
+    // The IPC channel closes when this process dies, so that a server does not keep running after npm is killed.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  // A terminal also sends SIGINT to the child directly, which then gets the signal twice.
+  // A terminal also sends SIGINT to the child directly, so the child gets that signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // This process gets another parent when npm dies.
   const parent = process.ppid;

@@ -23,7 +23,9 @@ const REMEDIES = {
   rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
 } as const;
 
-/** Functions that the default of a new column may call, because PostgreSQL evaluates them once and not for each row. */
+/**
+ * Functions that the default of a new column may call, because PostgreSQL evaluates such a function once and not for each row.
+ */
 const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
 
 /** The type in a cast, such as VARCHAR(43), which looks like a function call. */
@@ -77,7 +79,7 @@ function remediesFor(statement: string, { created, before }: Known): (keyof type
   });
 }
 
-/** Whether a text column only gets a greater maximum length. PostgreSQL then reads no rows. */
+/** Whether the action only increases the maximum length of a text column. PostgreSQL reads no rows for that. */
 function widens(table: string, action: string, before: string): boolean {
   const [, column = '', after = ''] =
     /^ALTER (?:COLUMN )?(\S+) (?:SET DATA )?TYPE VARCHAR\((\d+)\)$/i.exec(action) ?? [];

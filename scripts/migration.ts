@@ -26,8 +26,8 @@ and trigram indexes). Never edit a migration that a database may have applied: w
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 /**
- * The last migration that is not checked for long locks. It and earlier ones were written before this check, and migrations are
- * never edited.
+ * The last migration that is not checked for long locks. This migration and the earlier ones were written before the check
+ * existed, and migrations are never edited.
  */
 const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
@@ -124,8 +124,8 @@ async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMig
 }
 
 /**
- * Returns the migration for the change of the schema and those of the CHECK constraint. Executes all of them, to find mistakes in
- * the condition.
+ * Returns the migration for the change of the schema and those of the CHECK constraint. Executes all of these migrations, to find
+ * mistakes in the condition.
  */
 async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly CheckMigration[]> {
   const client = new pg.Client({ connectionString: url });

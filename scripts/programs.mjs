@@ -26,7 +26,8 @@ export function findBrowser(env = process.env, platform = process.platform) {
 }
 
 /**
- * Returns the path of Chromium's headless shell, or `null`. The shell is all that tests need, and starts several times as fast.
+ * Returns the path of Chromium's headless shell, or `null`. The tests need only this shell, which starts several times as fast as
+ * Chromium.
  */
 export function findHeadlessShell(env = process.env) {
   return env.CHROMIUM_PATH ? null : findOnPath([HEADLESS_SHELL], env);
@@ -87,7 +88,7 @@ export function findOnPath(names, { PATH = '' } = process.env) {
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram) ?? null;
 }
 
-/** Whether `installPackages` can work here: this needs root and apt-get. */
+/** Whether `installPackages` can work here: it needs apt-get and the rights of root. */
 export function canInstallPackages(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== null;
 }
@@ -97,7 +98,7 @@ export function installPackages(packages, env = process.env) {
 }
 
 /**
- * Unpacks packages into a folder, without their dependencies. Unlike an installation, this starts no service. The downloaded
+ * Unpacks packages into a folder, without their dependencies. Unlike an installation, unpacking starts no service. The downloaded
  * packages stay in the folder `downloads`, so that unpacking them again needs no network.
  */
 export function unpackPackages(packages, { folder, downloads, env = process.env }) {

@@ -68,7 +68,7 @@ const node = findNode();
 installDependencies();
 // Caches compiled code, because many commands start the same tools repeatedly.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
-// A dry run writes nothing here, and bundles the contract in another folder.
+// A dry run writes nothing in this checkout, and bundles the contract in another folder.
 if (command.generated && !rest.includes('--dry-run')) generate();
 if (command.docs) buildDocs();
 if (name === 'test' || name === 'soak') {
@@ -111,7 +111,7 @@ function installDependencies() {
   const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
   // A full installation also has the dependencies of a lean command.
   if (isDone(() => readStamp() === all || (command.lean && readStamp() === `${all} lean`))) return;
-  // npm replaces packages in the folder. If this is a link, another checkout may use its target.
+  // npm replaces packages in node_modules. If node_modules is a link, another checkout may use the target of the link.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
       'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would change.\n' +
@@ -123,7 +123,7 @@ function installDependencies() {
     isFirst ? 'Dependencies' : 'Dependencies that are still missing',
     () => {
       rmSync(stamp, { force: true });
-      // "npm ci" first removes everything, even while a server uses it. "npm install" only adds what is missing.
+      // "npm ci" first removes all packages, even while a server uses them. "npm install" only adds missing packages.
       const action = isFirst ? ['ci'] : ['install', '--no-save'];
       return npm([...action, isLean ? '--omit=dev' : '--include=dev', '--loglevel=error']);
     },
@@ -214,8 +214,8 @@ function takeLock() {
 }
 
 /**
- * Removes the lock of a killed command. The race: another waiting command may already have replaced the lock by its own lock,
- * which is then put back.
+ * Removes the lock of a killed command. The race: another waiting command may already have replaced the lock by its own lock. In
+ * this case, its lock is put back.
  */
 function removeLockOf(owner) {
   const moved = `${LOCK}-${process.pid}`;
@@ -234,7 +234,7 @@ function isSettingUp(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-  // Another program may have got this process id in the meantime. Without ps, the process counts as the lock's owner.
+  // Another program may have got this process id in the meantime. If ps is not installed, the process counts as the lock's owner.
   const { status, stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   return status !== 0 || stdout.includes('run.mjs');
 }

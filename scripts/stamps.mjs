@@ -26,13 +26,15 @@ const GROUPS = {
   },
 };
 
-/** Whether the generated files are unchanged, and the sources have not changed since. */
+/** Whether neither the sources nor the generated files have changed since the generation. */
 export function isFresh(group) {
   const stamp = join(root, GROUPS[group].stamp);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));
 }
 
-/** Call this before the files are generated. Returns a function that writes the stamp; call it when they are generated. */
+/**
+ * Reads the sources before the files are generated. Returns a function that writes the stamp after the files have been generated.
+ */
 export function beginStamp(group) {
   // Reads the sources now, so that a change during the generation makes the files stale.
   const sources = sourcesDigest(group);

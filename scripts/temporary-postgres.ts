@@ -12,7 +12,7 @@ const ROOM_BYTES = 4 * 1024 ** 3;
 /** Settings that make PostgreSQL fast. The data is deleted at the end, so it need not survive a crash. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
 
-/** Starts a PostgreSQL for tests. `end` stops it and deletes its data. */
+/** Starts a PostgreSQL for tests. `end` stops PostgreSQL and deletes its data. */
 export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   const dataDir = await makeDataFolder();
   try {
@@ -30,7 +30,9 @@ export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   }
 }
 
-/** Creates the data folder, in memory if there is enough space, because creating a database is several times as fast there. */
+/**
+ * Creates the data folder, in memory if there is enough space, because creating a database is several times as fast in memory.
+ */
 async function makeDataFolder(): Promise<string> {
   const free = await statfs(IN_MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,

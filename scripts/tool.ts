@@ -36,7 +36,7 @@ export async function tryTool(
   });
   let printed = '';
   let stdout = '';
-  // Decodes characters correctly that are split between two chunks.
+  // Correctly decodes characters that are split between two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
     stdout += chunk;
@@ -48,7 +48,7 @@ export async function tryTool(
   return { code, printed, stdout };
 }
 
-/** Runs npm without requests to a registry, and returns what it prints to standard output. */
+/** Runs npm without requests to a registry, and returns what npm prints to standard output. */
 export async function runNpm(parameters: readonly string[], folder: string): Promise<string> {
   // npm sets npm_execpath for its scripts. Without the variable, npm is looked up in PATH.
   const script = process.env['npm_execpath'];

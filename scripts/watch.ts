@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const EVERY_MS = 100;
 
 /**
- * Calls `react` after each change below the folder, one call at a time. With `atOnce`, also calls it at the start; a change
+ * Calls `react` after each change below the folder, one call at a time. With `atOnce`, also calls `react` at the start; a change
  * during that call is not missed. Returns a function that stops watching.
  */
 export async function onChange(
@@ -23,7 +23,7 @@ export async function onChange(
     await react();
   };
   const again = (): void => {
-    // Ignores an error until the next poll, because an editor may be replacing a file.
+    // Ignores errors and polls again, because an editor may be replacing a file.
     if (!isEnded) setTimeout(() => look().then(again, again), EVERY_MS).unref();
   };
   again();
@@ -33,8 +33,8 @@ export async function onChange(
 }
 
 /**
- * Returns a function that calls `work` only if a file below the folder that `isWatched` accepts has changed since the last
- * success. Otherwise it returns the last result.
+ * Returns a function that calls `work` if, below the folder, a file that `isWatched` accepts has changed since the last success.
+ * Otherwise the function returns the last result.
  */
 export function repeatWhenChanged<T>(
   folder: string,
@@ -49,7 +49,7 @@ export function repeatWhenChanged<T>(
   };
 }
 
-/** Returns a text that changes with every file below the folder that `isWatched` accepts. */
+/** Returns a text that changes with every change to a file below the folder, if `isWatched` accepts the file. */
 async function fingerprintOf(folder: string, isWatched: (file: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries

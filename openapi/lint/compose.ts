@@ -5,15 +5,15 @@ import { isObject, type Json } from '../../src/contract/document.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { type Context, report } from './rule.ts';
 
-// In the contract's source files, some content is written only once that the published contract contains in several places.
+// The contract's source files contain some content only once, although the published contract contains it in several places.
 // Redocly calls these visitors before it lints or bundles the files. The visitors change the nodes in place.
 
 /**
  * Replaces the placeholders in an example.
  *
  * In a value, `x-example: NAME` adds the members of the example NAME, except those that `x-omit` lists. Members beside
- * `x-example` replace members with the same names. `{signature}` becomes the signature that `x-signature`, beside the value,
- * describes.
+ * `x-example` replace members with the same names. In a value with an `x-signature` beside it, `{signature}` becomes the
+ * signature that `x-signature` describes.
  *
  * In a string, `{fields ParentProgramCreate}` becomes the names of the schema's properties, `{values Event.type}` the values of a
  * property, and `{parameters parent_programs.yaml}` the query parameters of the file's GET operation.

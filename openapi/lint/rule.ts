@@ -23,7 +23,7 @@ export type Mistake = {
  */
 type Visitor = { readonly [object: string]: ((node: Json, context: Context) => void) | Visitor };
 
-/** The members of Redocly's context for visitors that the rules use. */
+/** Those members of Redocly's context for visitors that our rules use. */
 export type Context = {
   readonly location: Place;
   readonly type: { readonly name: string };

@@ -22,7 +22,10 @@ export function membersIn(part: Part, context: Context): Part[] {
   return Object.keys(part.node).flatMap((name) => membersOf(part, name, context));
 }
 
-/** Returns the member at a path of names, following references; empty if a value on the path is not an object. */
+/**
+ * Returns the member at a path of names, following references, as an array of one part. The array is empty if a value on the path
+ * is not an object.
+ */
 export function memberAt(part: Part, path: readonly string[], context: Context): Part[] {
   return path.reduce<Part[]>((parts, name) => parts.flatMap((each) => membersOf(each, name, context)), [part]);
 }

@@ -20,7 +20,7 @@ import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
-/** The maximum length of a line, far above that of the largest row. */
+/** The maximum length of a line, far above the length of the largest row. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
@@ -163,8 +163,8 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 
 /**
  * Calls `produce` with functions that write a file, which only its owner can read. The file appears at `path` when `produce`
- * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails;
- * it would replace what the first one wrote.
+ * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails,
+ * so that it does not replace the first command's file.
  */
 export async function writeWhole<T>(
   path: string,
@@ -176,7 +176,7 @@ export async function writeWhole<T>(
   if ((await stat(path).catch(() => null))?.isDirectory() === true)
     throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
-    // Always creates the file, because others might be able to read an existing one.
+    // Always creates a new file, because other users might be able to read an existing file.
     if (!isExclusive) await rm(partial, { force: true });
     const file = await open(partial, 'wx', 0o600);
     let written = partial;

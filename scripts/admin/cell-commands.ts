@@ -48,7 +48,7 @@ export function addCellCommands(program: Command, { config, execute, print, warn
     });
 }
 
-/** Writes a line for each text: the text, and the name of the cell. Returns the number of lines. */
+/** Writes one line for each text, with the text and the name of the cell. Returns the number of lines. */
 async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
   return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;
@@ -66,7 +66,7 @@ function rowOf({ name }: Cell, state: CellState | undefined) {
   return { cell: name, health: state?.health, version: state?.version ?? null, organizations, programs, events };
 }
 
-// What a cell reports: `/readyz` tells its health, and its metrics tell its version and its numbers of rows.
+// What a cell reports: `/readyz` tells its health, and its metrics tell its version and how many rows it has.
 
 type CellState = {
   /** `READY`, or the problem. */

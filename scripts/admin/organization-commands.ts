@@ -49,7 +49,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
         organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, move, createdAt }) => ({
           id,
           name,
-          // A move also suspends the organization, so this shows whether it was suspended before the move.
+          // During a move, which also suspends the organization, this is the time of a suspension before the move, if any.
           suspended_at: move === null ? suspendedAt : move.suspendedAt,
           moving_since: move?.startedAt ?? null,
           created_at: createdAt,

@@ -145,7 +145,7 @@ async function fetchTag({ server, requests }: Load): Promise<string> {
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
 
-// Lists that the response cache cannot serve, because each connection requests other pages.
+// Lists that the response cache cannot serve, because each connection requests different pages.
 
 const DEEP_PAGE = 20_000;
 /** The number of pages, more than the requests of one pass, so that no page is requested twice. */
@@ -216,8 +216,8 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
 }
 
 /**
- * Returns cases for lists of 1,000,000 rows. Each connection requests another number of rows per page, 25 on average, so that no
- * response is shared.
+ * Returns cases for lists of 1,000,000 rows. Each connection requests a different number of rows per page, 25 on average, so that
+ * no response is shared.
  */
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;

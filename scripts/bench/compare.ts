@@ -19,8 +19,8 @@ export type Case = {
   /** The id that the first row of the subject's response must have. */
   readonly firstId?: string;
   /**
-   * How long the server is idle before the measurement. Subject and base are then the same load: the first five seconds after the
-   * idle time, and five seconds of steady load.
+   * How long the server is idle before the measurement. If this is set, subject and base are the same load: the subject is its
+   * first five seconds after the idle time, and the base is five seconds of steady load.
    */
   readonly idleSeconds?: number;
 };
@@ -111,7 +111,7 @@ async function fetchFirst({ server, requests }: Load) {
 
 /** Servers that have been under load. A server that has just started has a third of its later speed. */
 const warm = new WeakSet<RunningServer>();
-/** The fraction of the warm-up time that a new load gets if its server is already warm. */
+/** The fraction of the usual warm-up time that is enough for a load if its server is already warm. */
 const WARM_SHARE = 1 / 8;
 
 /** Prepares a load and warms up its server. */

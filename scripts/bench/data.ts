@@ -48,7 +48,8 @@ export async function vacuum(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns the key that signs an organization's cursors. It is the same in every run, so that the bench can make cursors itself.
+ * Returns the key that signs an organization's cursors. The key is the same in every run, so that the bench can make cursors
+ * itself.
  */
 function cursorKeyOf(id: string): Buffer {
   return createHash('sha256').update(`bench ${id}`).digest();
@@ -85,7 +86,7 @@ async function fill(client: pg.Client): Promise<void> {
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
   await fillOrganizations(client, SMALL + TINY + 1);
-  // Disables the triggers that write events, because the server would not keep events of the last three years.
+  // Disables the triggers that write events, because a server does not keep events for three years.
   await client.query('set session_replication_role = replica');
   await client.query(FILL_PROGRAMS, WORDS);
   await client.query('reset session_replication_role');
@@ -167,9 +168,9 @@ const draw = (_: string, place: number) =>
 
 /**
  * Returns the SQL statement that creates programs with creation times over three years; one in four has a later update. `size` is
- * SQL for the number of programs of the organization with this `number`. `isRare` is SQL for whether the name of program `i`
- * contains the rare word, if the organization has `size` programs. `order` is SQL for the order in which the rows are written; by
- * default, one organization after the other.
+ * SQL for the number of programs of an organization; it can use the organization's `number`. `isRare` is SQL for whether the name
+ * of a program contains the rare word; it can use the program's number `i` and the `size`. `order` is SQL for the order in which
+ * the rows are written; by default, one organization after the other.
  */
 export function fillPrograms({
   size,

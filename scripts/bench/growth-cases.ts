@@ -15,10 +15,11 @@ export type GrowthCase = {
   readonly requests: (data: GrownData) => Promise<readonly RequestSpec[]>;
 };
 
-/** The number of connections. It is small, so that requests do not wait for each other, which would add to the latency. */
+/** The number of connections. With few connections, requests do not wait for each other, which would add to the latency. */
 export const CONNECTIONS = 4;
 /**
- * The maximum number of organizations in a sample. Most cases send fewer requests than that in a pass, so all requests differ.
+ * The maximum number of organizations in a sample. Most cases send fewer requests in a pass than this maximum, so all of their
+ * requests differ.
  */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
@@ -89,7 +90,7 @@ function onEach(request: (connection: number) => RequestSpec): RequestSpec[] {
 }
 
 /**
- * Returns requests for the same list, each with another number of rows per page, because identical concurrent requests would
+ * Returns requests for the same list, each with a different number of rows per page, because identical concurrent requests would
  * share a response.
  */
 function pages(organization: Organization, parameters: Record<string, string>): RequestSpec[] {
@@ -146,7 +147,7 @@ async function spreadRows({ client, large, rows: count }: GrownData): Promise<Ro
   return rows;
 }
 
-/** Returns the instant since which 100 rows have changed, which fill four pages. */
+/** Returns the instant since which 100 rows have changed. These rows fill four pages. */
 async function getChange({ client, large }: GrownData): Promise<Date> {
   const text = `select updated_at as at from parent_programs where organization_id = $1
     order by updated_at desc offset $2 limit 1`;

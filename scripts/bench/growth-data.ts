@@ -84,7 +84,7 @@ async function requireFreeDisk(dataDir: string): Promise<void> {
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop first.
+  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop before this connection is closed.
   await client.connect();
   return client;
 }
@@ -110,8 +110,8 @@ async function fill(client: pg.Client, { rows, organizations }: Size): Promise<v
   await client.query(`set local maintenance_work_mem = '1GB'`);
   // Disables the triggers that write events, and the checks of foreign keys.
   await client.query('set local session_replication_role = replica');
-  // The other triggers increment the versions of the organizations. They can be disabled because no client has seen a version
-  // yet.
+  // The triggers that are still enabled increment the versions of the organizations. Disabling these triggers does no harm,
+  // because no client has seen a version yet.
   const always = (await client.query<{ name: string }>(TRIGGERS)).rows;
   await client.query('alter table parent_programs disable trigger user');
   const indexes = (await client.query<{ name: string; definition: string }>(INDEXES)).rows;

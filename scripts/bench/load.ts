@@ -19,15 +19,15 @@ export type Load = {
   readonly requests: (connection: number, connections: number) => readonly RequestSpec[];
   /** The number of connections. Default: 16. */
   readonly connections?: number;
-  /** The number of rows that each request writes, because the rate is in rows per second. Default: 1. */
+  /** The number of rows that each request writes. If it is set, rates are in rows per second. Default: 1. */
   readonly rowsPerRequest?: number;
 };
 
 export type Sample = {
   readonly seconds: number;
-  /** The number of responses with 200, 201 or 304 within `seconds`, or of the rows that they have written. */
+  /** The number of responses with 200, 201 or 304 within `seconds`; for requests that write several rows, the number of rows. */
   readonly responses: number;
-  /** The duration of each such response, and of those that were in progress at the end. */
+  /** The duration of each of these responses, and of the responses that were in progress at the end. */
   readonly milliseconds: readonly number[];
   /** The statuses of all other responses. */
   readonly refusals: readonly number[];
@@ -37,8 +37,8 @@ export type Sample = {
 };
 
 /**
- * Sends requests over all connections for a number of seconds, and continues where the last call stopped. Throws on any status
- * but 200, 201, 304 and a few 503, because the speed of errors means nothing.
+ * Sends requests over all connections for a number of seconds, and continues where the last call stopped. Throws if a response
+ * has another status than 200, 201 or 304, because the speed of errors means nothing. Accepts a few responses with 503.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
@@ -148,7 +148,7 @@ type SendOptions = {
 };
 
 type Connection = {
-  /** Resolves when the last response has arrived after `until` or after `signal` has aborted. */
+  /** Sends requests until the time `until`, or until `signal` aborts. Resolves when the last response has arrived. */
   sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;
 };
@@ -206,7 +206,7 @@ async function openConnection(origin: string): Promise<Connection> {
       send(now);
     };
 
-    /** Returns the length of the whole response, which follows from its head. */
+    /** Returns the length of the whole response, computed from its head. */
     function lengthOf(bytes: Buffer): number {
       const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
       const head = bytes.toString('latin1', 0, headLength);

@@ -47,7 +47,7 @@ async function main(options: Options): Promise<number> {
   const { url } = await joinDatabase(dataDir);
   await migrate(url);
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop first.
+  client.on('error', () => undefined); // After an interruption, PostgreSQL may stop before this connection is closed.
   await client.connect();
   await requireOnlyRun(client);
   const database = { client, databaseUrl: url, postgresPid: await postmasterPid(dataDir), dataDir };
@@ -114,7 +114,7 @@ async function serveAll(database: Database): Promise<Servers> {
 }
 
 /**
- * Throws if another run uses the data, because two runs would replace each other's keys. The connection holds the lock until it
+ * Throws if another run uses the data, because two runs would replace each other's keys. The lock is held until the connection
  * closes.
  */
 async function requireOnlyRun(client: pg.Client): Promise<void> {

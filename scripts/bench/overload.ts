@@ -134,8 +134,8 @@ async function compareWithQuiet({
 }
 
 /**
- * Measures a crowd of far more clients than the server can serve. Alternates with rounds of few clients, because the speed of a
- * shared machine changes.
+ * Measures a crowd of far more clients than the server can serve. Rounds with the crowd alternate with rounds of few clients,
+ * because the speed of a shared machine changes.
  */
 async function crowd(
   server: RunningServer,

@@ -9,13 +9,13 @@ import { markdownTable } from './report.ts';
 import { each } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** The numbers of connections. One connection shows the latency, and 16 show the CPU time. */
+/** The numbers of connections. One connection shows the latency, and 16 connections show the CPU time. */
 const CONNECTIONS = [1, 16];
 const MOVED_KEYS = 10_000;
 
 /**
- * The result for one number of connections. The subject is the way through HAProxy, and its CPU time is that of HAProxy. The base
- * is the direct way to the server.
+ * The result for one number of connections. For the subject, requests go through HAProxy, and the CPU time of the server is that
+ * of HAProxy. For the base, requests go to the server directly.
  */
 type Proxied = { readonly connections: number; readonly comparison: Comparison };
 

@@ -8,7 +8,7 @@ import type { RunningServer } from './servers.ts';
 export const PATH = '/api/parent_programs';
 export const PAGE_ROWS = 25;
 const READS_PER_WRITE = 9;
-/** The number of rows that updates skip, so that the first page stays unchanged. */
+/** The number of rows at the beginning of the list that updates skip, so that the first page stays unchanged. */
 const UPDATED_FROM = 100;
 
 /** The id of a row and the value that it is sorted by, both as in a response. */
@@ -24,7 +24,7 @@ export const seal = ({ cursorKey }: Organization) => ({
 });
 
 /**
- * Returns a load that sends the same request with the key of each organization in turn. Each connection starts with another
+ * Returns a load that sends the same request with the key of each organization in turn. Each connection starts with a different
  * organization, so that concurrent requests differ.
  */
 export function each(
@@ -57,8 +57,8 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
 }
 
 /**
- * Returns a load that reads the first page. Every tenth request is a write: creates and updates in turn. Each connection updates
- * a program of its own.
+ * Returns a load that reads the first page. Every tenth request is a write: a create and an update in turn. Each connection
+ * updates a different program.
  */
 export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
   const ids = await someIds(client, organization, 300);

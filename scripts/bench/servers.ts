@@ -99,7 +99,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-// What Linux reports about processes in /proc. On other systems, the results are NaN.
+// Functions that read /proc, in which Linux reports about processes. On other systems, the results are NaN.
 
 const TICKS_PER_SECOND = 100;
 
@@ -116,7 +116,7 @@ export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, '
 /** Returns the CPU times of a process; `null` if the process has ended. */
 async function readStat(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the process can contain any character, so this skips it. The CPU times follow as fields 14 to 17
+  // The fields after the name of the process, which can contain any character. The CPU times are fields 14 to 17
   // (proc_pid_stat(5)).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

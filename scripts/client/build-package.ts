@@ -16,7 +16,8 @@ export async function buildPackage(folder: string): Promise<void> {
 }
 
 async function compile(folder: string): Promise<void> {
-  // The import command needs the types of Node, but the client must not use them, so each is compiled with its own configuration.
+  // The import command needs the types of Node, but the client must not use them, so the command and the client are compiled with
+  // different configurations.
   for (const project of ['src/client', 'src/client/import']) {
     const parameters = ['--project', join(root, project), '--outDir', folder];
     await runTool('tsc', parameters, `The client does not compile. Fix the errors above, in ${project}/.`);
@@ -25,7 +26,7 @@ async function compile(folder: string): Promise<void> {
   await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
 }
 
-/** The files of csv-parse that `charter-import` loads, a seventh of the package. */
+/** The files of csv-parse that `charter-import` loads: a seventh of csv-parse. */
 const LOADED = ['LICENSE', 'lib/index.js', 'lib/api', 'lib/utils'];
 
 /** Copies csv-parse into the package, so that programs that never import a file do not have to install all of csv-parse. */

@@ -1,5 +1,5 @@
-// Compares two versions of the contract and lists every change. A change without a rule counts as breaking. If the documents
-// differ but no change is found, they have the same meaning and are only written differently.
+// Compares two versions of the contract and lists every change. A change without a rule counts as breaking. If no change is found
+// in documents that differ, the documents have the same meaning and are only written differently.
 import { type Json, METHODS } from '../../src/contract/document.ts';
 import {
   compareOperation,
@@ -27,7 +27,7 @@ import { hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
 const DOCUMENT: FieldRules = {
   'words changed': 'tags externalDocs',
-  // The default `security` is compared with each operation that uses it.
+  // The default `security` is compared as a part of each operation that uses it.
   elsewhere: 'openapi info servers paths webhooks components security',
 };
 const INFO: FieldRules = {
@@ -123,8 +123,8 @@ function comparePaths(comparison: Comparison, pair: Pair<Json>, section: 'paths'
   }
 }
 
-// Compares the named components. A new name is a change, because clients have types with these names. Contents are compared here
-// only if no operation uses the component.
+// Compares the named components. A new name is a change, because clients have types with these names. The content of a component
+// is compared here only if no operation uses the component.
 
 const SECURITY_SCHEME: FieldRules = {
   'words changed': 'description bearerFormat',
@@ -144,7 +144,9 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
     compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
-/** Sections whose components may be renamed. An example is identified by its name in the operation that uses it. */
+/**
+ * Sections whose components may be renamed: clients see the name that an operation gives to an example, not the component's name.
+ */
 const NAMELESS = ['examples'];
 
 function compareComponents(comparison: Comparison, pair: Pair<Json>): void {

@@ -17,7 +17,10 @@ import {
 import { canonical, hasOwn, listOf, namesOf, objectOf } from './json.ts';
 import type { Direction, RuleName } from './rules.ts';
 
-/** An operation. `parameters` starts with those of the path; `security` is the document's if the operation has none. */
+/**
+ * An operation. `parameters` starts with the parameters of the path; `security` is the document's default if the operation has no
+ * `security`.
+ */
 type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
 /** The directions of the request and the response. They are reversed for a webhook, whose response the client sends. */
@@ -128,7 +131,7 @@ const PARAMETER: FieldRules = {
 type Parameter = { readonly written: unknown; readonly node: Json };
 type Parameters = ReadonlyMap<string, Parameter>;
 
-/** Compares parameters that have the same location and name. If only the name is the same, the parameter has moved. */
+/** Compares parameters that have the same location and name. A parameter with the same name and another location has moved. */
 function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]>): void {
   const { report } = comparison;
   const olds = parametersOf(pair.before, comparison.before);
@@ -163,8 +166,8 @@ export function compareParameter(comparison: Comparison, written: Pair<unknown>)
 }
 
 /**
- * Returns the parameters by location and name. A later one overrides an earlier one, so that the operation's parameters override
- * those of the path (OpenAPI 3.1 section 4.8.10).
+ * Returns the parameters by location and name. If a location and name occur twice, the later parameter counts, so that the
+ * operation's parameters override those of the path (OpenAPI 3.1 section 4.8.10).
  */
 function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   return new Map(
@@ -175,13 +178,13 @@ function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   );
 }
 
-/** Returns the parameter with the same name and another location that only the other document has, or `null`. */
+/** Returns the parameter that has the same name and another location, if only the other document has it; otherwise `null`. */
 function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
   const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
   return found?.[1] ?? null;
 }
 
-/** Adds OpenAPI's default values, so that a default that is now written out is not a change. */
+/** Adds OpenAPI's default values, so that writing a default out is not a change. */
 function withDefaults(parameter: Json, place: unknown): Json {
   const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
@@ -229,7 +232,7 @@ function compareHeaders(comparison: Comparison, { spot, direction, before, after
 
 /**
  * Compares a header that lists the media types of requests. A longer list is additive, as the contract announces, and a shorter
- * list is breaking, because the server then refuses requests that it accepted.
+ * list is breaking, because the server then refuses requests that it accepted before.
  */
 function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);

@@ -20,8 +20,8 @@ type Schemas = Pair<unknown>;
 type Shapes = Pair<Shape>;
 
 /**
- * Compares two schemas. `within` has the pairs of schemas that are already being compared, so that the recursion ends for a
- * schema that contains itself.
+ * Compares two schemas. `within` lists the pairs that the outer calls are comparing, so that the recursion ends for a schema that
+ * contains itself.
  */
 export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
   const itself = `${schemas.direction} ${canonical(schemas.before)} ${canonical(schemas.after)}`;
@@ -85,8 +85,8 @@ function typeWords(shapes: readonly Shape[]): string {
 }
 
 /**
- * Matches alternatives of one type: first those that are equal, then those with the same name, then the others in order, if both
- * sides have the same number of them.
+ * Matches the old and the new alternatives of one type: first equal alternatives, then those with the same component, then the
+ * rest in order, if as many old as new alternatives are left.
  */
 function matchShapes(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
@@ -130,7 +130,7 @@ const COUNTED = 'x-counts-as-requests';
 
 /**
  * Compares the schemas for the items of a batch. Only differences in their structure count, because the server validates each
- * item as the operation that the item stands for, which is compared on its own. All other differences are changes of the
+ * item as a request to the item's own operation, and that operation is compared anyway. All other differences are changes of the
  * description.
  */
 function compareCounted(comparison: Comparison, pair: Schemas, within: readonly string[]): void {
@@ -144,7 +144,9 @@ function compareCounted(comparison: Comparison, pair: Schemas, within: readonly 
   if (hasChanged) comparison.report('changes described', pair.spot, pair.direction);
 }
 
-/** Returns a schema with the members of all alternatives, their types, and their values if these are enumerated. */
+/**
+ * Returns an object schema with the members of all alternatives. For each member, it has only the type and any enumerated values.
+ */
 function structureOf(schema: unknown, resolve: Resolve): Json {
   const { node } = resolve(schema);
   const alternatives = hasOwn(node, 'oneOf') ? listOf(node['oneOf']).map((each) => resolve(each).node) : [node];
@@ -266,8 +268,8 @@ function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly
 }
 
 /**
- * Whether an extensible enumeration gains values, such as types of events. Clients ignore the whole object if they do not know
- * its value.
+ * Whether an extensible enumeration among the members gains values, such as types of events. Clients ignore an object with a
+ * value that they do not know.
  */
 function gainsKinds(comparison: Comparison, before: Json, after: Json): boolean {
   return Object.keys(objectOf(before['properties'])).some((name) => {
@@ -295,7 +297,8 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // In the old document, this was an additional field, so its schema is compared with that of additional fields.
+    // In the old document, this field was an additional field, so its schema is compared with the old schema of additional
+    // fields.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)
@@ -304,7 +307,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
   }
 }
 
-/** Whether the second pattern is the first one, written without escapes that some languages do not have. */
+/** Whether the second pattern is the first pattern without its escapes `\d` and `\xNN`, which some languages do not have. */
 function isRespelled(before: unknown, after: unknown): boolean {
   return typeof before === 'string' && spellOut(before) === after;
 }

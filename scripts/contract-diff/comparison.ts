@@ -32,7 +32,7 @@ export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; read
  */
 export type FieldRules = Readonly<Partial<Record<RuleName | 'elsewhere', string>>>;
 
-/** Returns the pair of the objects that both values have under this name. A missing object counts as empty. */
+/** Returns the objects that the old and the new value have under this name, as a pair. A missing object counts as empty. */
 export function inside<T extends Json>({ before, after, ...rest }: Pair<T>, name: string): Pair<Json> {
   return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
 }
@@ -43,7 +43,7 @@ export function resolvePair(comparison: Comparison, pair: Pair<unknown>): Pair<J
   return { ...pair, before: before.node, after: after.node, spot: spotOfBoth(comparison, pair.spot, before, after) };
 }
 
-/** Returns the component as the spot if both values refer to the same component, otherwise the given spot. */
+/** Returns the spot of the component if both values refer to the same component, otherwise the given spot. */
 export function spotOfBoth(
   { compared }: Comparison,
   spot: Spot,
@@ -102,7 +102,7 @@ type Details = {
   readonly name?: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** Whether what is removed was deprecated in the old document. */
+  /** Whether the removed item was deprecated in the old document. */
   readonly wasDeprecated?: boolean;
 };
 export type Report = (rule: RuleName, spot: Spot, direction: Direction, details?: Details) => void;
@@ -137,8 +137,8 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
 }
 
 /**
- * Returns the place of the change. If a component is used in several places, that is the component, and the first few of these
- * places.
+ * Returns the place of the change. If a changed component is used in several places, `place` names the component and the first
+ * few of these places, and `shortPlace` only the component.
  */
 function placeOf(within: Place, places: readonly Place[]): Pick<Change, 'place' | 'shortPlace'> {
   const whole = [...new Set(places.map(wordsOf))];
@@ -194,7 +194,7 @@ export function atNames(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
 }
 
-/** Returns the spot of a whole component, which other operations may use too. */
+/** Returns the same spot, with the given component as the nearest component. */
 function inComponent(spot: Spot, component: string): Spot {
   return { at: spot.at, within: spotOf(component).within };
 }

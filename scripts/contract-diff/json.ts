@@ -25,7 +25,10 @@ export function namesOf(...objects: readonly Json[]): string[] {
   return [...new Set(objects.flatMap((object) => Object.keys(object)))].sort();
 }
 
-/** Returns a text that is the same for equal values, in whatever order their keys are. Values must not change between calls. */
+/**
+ * Returns a text that is the same for equal values, regardless of the order of their keys. The values must not be modified,
+ * because the texts are cached.
+ */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   const known = CANONICAL.get(value);

@@ -1,5 +1,5 @@
 // The normal form of a schema: what the schema allows of each JSON type. `type: [string, 'null']`, an `anyOf` of these two types,
-// and a reference to a schema with either have the same normal form, so that another way of writing a schema is not a change.
+// and a reference to a schema in either form have the same normal form, so that another way of writing a schema is not a change.
 import { isObject, type Json } from '../../src/contract/document.ts';
 import type { Resolve } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
@@ -55,7 +55,10 @@ type Kind =
   | ('at least' | 'at most' | 'form' | 'flag' | 'schema' | 'fields')
   | ('default' | 'deprecation' | 'access' | 'extension' | 'counting' | 'unknown');
 
-/** Keywords that do not constrain values. Nor do keywords that begin with "x-", unless KEYWORDS lists them. */
+/**
+ * Keywords that do not constrain values. Keywords that begin with "x-" do not constrain values either, unless KEYWORDS lists
+ * them.
+ */
 export const REMARKS = 'title description examples example externalDocs discriminator $comment'.split(' ');
 
 const COMPOSITION = ['type', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', '$ref'];
@@ -145,7 +148,7 @@ function typeOf(value: unknown): Type {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** Returns the shape of what both shapes allow; empty if their types differ or no value is in both. */
+/** Returns the shape of the values that both shapes allow, in an array, which is empty if there is no such value. */
 function meet(one: Shape, other: Shape): readonly Shape[] {
   if (one.type !== other.type) return [];
   const values = common(one.values, other.values);
@@ -184,7 +187,7 @@ function meetFields(one: Json, other: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasOwn(one, name) || hasOwn(other, name)));
 }
 
-/** Returns the schema for a field of that name. */
+/** Returns the schema for a field with this name. */
 export function fieldOf(keywords: Json, name: string): unknown {
   const named = objectOf(keywords['properties']);
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);

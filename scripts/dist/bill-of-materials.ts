@@ -6,7 +6,8 @@ type Dependency = { readonly ref: string; readonly dependsOn: readonly string[] 
 
 /**
  * Returns the packages that these files belong to, as CycloneDX JSON. `npm sbom` describes the packages from package-lock.json,
- * without network access. The same files give the same text: it contains no time, and its serial number is derived from the rest.
+ * without network access. The same files give the same text, because the text contains no time, and its serial number is derived
+ * from the other content.
  */
 export async function billOfMaterials(files: readonly string[], version: string): Promise<string> {
   const folders = new Set(files.map(packageOf).filter((folder) => folder !== null));

@@ -20,7 +20,7 @@ export type Variant = {
   readonly hasPostgres: boolean;
 };
 
-/** The programs of the artifact. The workflows run the last program as a child process. */
+/** The programs of the artifact. The program for workflows runs the last one, Redocly, as a child process. */
 const PROGRAMS = [
   'src/main.ts',
   'scripts/admin/main.ts',
@@ -64,7 +64,7 @@ export async function contentOf({ version, hasPostgres }: Variant): Promise<Cont
   const copy = (source: string, path = source) => entries.set(path, copyOf(source));
   for (const file of withManifests(await filesLoadedBy(PROGRAMS))) copy(file);
   for (const file of globSync(READ, { cwd: root })) copy(file);
-  // The workflows refer to the contract by this path. This bundled file needs no other files.
+  // The workflows refer to the contract by the path openapi/openapi.yaml. The bundled contract needs no other files.
   copy('generated/openapi.yaml', 'openapi/openapi.yaml');
   for (const [source, path] of Object.entries(OWN)) copy(join('scripts/dist', source), path);
   for (const name of MONITORING) copy(join('src/observability/monitoring', name), join('deploy/monitoring', name));

@@ -1,4 +1,4 @@
-// Finds all modules that programs can load, starting from their entry points, and prints them as JSON. It runs in its own
+// Finds all modules that programs can load, starting from their entry points, and prints the paths as JSON. Runs in a separate
 // process, because Node resolves the imports of another file only with the flag --experimental-import-meta-resolve.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';

@@ -53,8 +53,8 @@ const COMPUTED: readonly Judged[] = [
 ];
 
 /**
- * Returns the files that the programs can load, as paths from the root. Throws if an import cannot be resolved and is not listed
- * above, so that no artifact lacks a file.
+ * Returns the files that the programs can load, as paths from the root. Throws if an import cannot be resolved and is in neither
+ * of the lists above, so that no artifact lacks a file.
  */
 export async function filesLoadedBy(entries: readonly string[]): Promise<string[]> {
   const parameters = [

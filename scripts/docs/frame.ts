@@ -33,7 +33,7 @@ type Page = {
   readonly content: Html;
   /** Further elements of the head. */
   readonly head?: Html;
-  /** False for a page without scripts; true by default. */
+  /** Whether the page has scripts. Default: true. */
   readonly isScripted?: boolean;
 };
 
@@ -98,7 +98,7 @@ function logoOf({ source: { branding } }: Site): Html {
   return logo === undefined ? LOGO : html`<img src="${logo}" alt="" width="26" height="26">`;
 }
 
-/** Returns the contents, with a link to each page of the site. On a phone, the header has a button that opens them. */
+/** Returns the contents, with a link to each page of the site. On a phone, the header has a button that opens the contents. */
 export function contentsOf({ source: { contract, guides } }: Site, here: string): Html {
   const entry = (name: string, title: string) =>
     html`<li><a href="${name}.html"${name === here && html` aria-current="page"`}>${title}</a></li>`;

@@ -58,7 +58,7 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   return {
     contract,
     guides: [
-      // The examples are filled in last, because line numbers in the messages above refer to the files.
+      // The examples are filled in after all checks, because the line numbers in the messages of the checks refer to the files.
       ...guides.map((guide) => {
         const text = fillExamples(guide.text, contract.document);
         return { ...guide, text, headings: headingsOf(text) };
@@ -89,7 +89,7 @@ async function readGuide(
     problems.push({ file, line: 1, message: 'A guide must begin with its title: "# Title".' });
     return null;
   }
-  // The READMEs of the client and of the mock contain their version, which is the version of the contract.
+  // In the READMEs of our packages, `<version>` stands for the version of the package, which is the version of the contract.
   const read = file.startsWith(GUIDES) ? whole : whole.replaceAll('<version>', version);
   const text = read.replace(/^.*/, '').replaceAll('\r\n', '\n');
   const headings = headingsOf(text);

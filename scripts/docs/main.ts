@@ -97,8 +97,8 @@ async function readPacked(buildInto: (folder: string) => Promise<void>): Promise
 }
 
 /**
- * Writes the file. If its name contains a hash of its content, also writes compressed versions, which takes seconds for the
- * largest file.
+ * Writes the file. If the name contains a hash of the content, also writes compressed versions. Compressing the largest file
+ * takes seconds.
  */
 async function publish(path: string, content: string | Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

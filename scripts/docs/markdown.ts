@@ -23,8 +23,8 @@ const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
 const TARGET = /(?<before>!?\[(?:[^[\]\\]|\\.)*\]\(|^\[[^\]]+\]:[ \t]+)(?<target>[^()\s]+)(?=[)\s]|$)/m;
 
 /**
- * Code comes first among the alternatives, so that its content matches none of the others. A match of code has none of the named
- * groups that are read below.
+ * Code comes first among the alternatives, so that nothing within code matches another alternative. A match of code has none of
+ * the named groups that are read below.
  */
 const HEADING = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TITLE);
 const LINK = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TARGET);

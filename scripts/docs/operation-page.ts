@@ -147,7 +147,7 @@ function firstSentenceOf(description: string): string {
   return description.split(/(?<=\.)\s/, 1)[0] ?? '';
 }
 
-/** Returns the examples. All of them are visible, so that the browser's search finds every message. */
+/** Returns the examples. All examples are visible, so that the browser's search finds every message. */
 function shownExamples(examples: readonly ExamplePart[]): Html {
   const [whole, lines] = [examples.filter((each, i) => i === 0 || messageOf(each) === undefined), examples.slice(1)];
   const messages = lines.filter((each) => messageOf(each) !== undefined);
@@ -170,7 +170,8 @@ function list(fields: readonly Field[]): Html {
 }
 
 function item({ anchor, label, schema, isRequired, description, example, fields }: Field): Html {
-  // All fields of a response are present, and its examples show their values.
+  // For fields of a response, shows neither "required" nor an example: all are present, and the response's examples show their
+  // values.
   const isSent = !anchor.startsWith('response-');
   const value = typeof example === 'string' ? example : JSON.stringify(example);
   return html`<li id="${anchor}"><a href="#${anchor}"><code>${label}</code></a> <small>${words(kind(withoutPattern(schema), placeOf))}${isSent && isRequired && html`, <b>required</b>`}</small>

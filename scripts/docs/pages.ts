@@ -125,8 +125,8 @@ export function referencePage(site: Site): string {
 }
 
 /**
- * Returns the page with all guides and the reference. It has no scripts, for any browser, for printing, and for the browser's
- * search.
+ * Returns the page with all guides and the reference. The page has no scripts, so that every browser can show it, print it and
+ * search in it.
  */
 export function allPage(site: Site): string {
   const { contract, guides } = site.source;

@@ -153,13 +153,13 @@ type Within = {
   readonly schemas: Contract['schemas'];
   readonly place: string;
   readonly anchor: string;
-  /** The names of the fields that contain these fields, from the outside in. */
+  /** The names of the fields that contain the fields to return, from the outside in. */
   readonly path: readonly string[];
 };
 
 /**
- * Returns the fields of an object, of the items of an array, or of all alternatives of a schema. If several have the same name,
- * returns only the first.
+ * Returns the fields of an object, of the items of an array, or of all alternatives of a schema. If several fields have the same
+ * name, returns only the first.
  */
 function fieldsOf(schema: Schema, within: Within, seen: readonly string[] = []): Field[] {
   const name = schemaNameOf(schema);

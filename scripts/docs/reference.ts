@@ -17,8 +17,8 @@ import { samplesOf } from './samples/languages.ts';
 type SchemaPlaces = (name: string) => string;
 
 /**
- * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If `isBrief`,
- * the errors are only listed, and only the sample in curl and the first example of each body remain.
+ * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If
+ * `isBrief`, the errors are only listed, and only the sample in curl and the first example of each body are included.
  */
 export function operationMarkdown(
   operation: Operation | Webhook,

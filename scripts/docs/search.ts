@@ -36,7 +36,7 @@ export type Entry = {
 export type SearchIndex = {
   /** The members of each entry, in a fixed order. */
   readonly entries: readonly (readonly (string | number)[])[];
-  /** The words that readers use, and the place or the words for which they stand. */
+  /** The words that readers use, each with the place or the words for which it stands. */
   readonly synonyms: readonly (readonly [said: string, meant: string])[];
 };
 
@@ -143,7 +143,7 @@ function operationEntries({ contract }: Source): Entry[] {
 
 /**
  * Returns the entries for the parts of the operations. Parts with the same name and description become one entry, which leads to
- * the first of them. Adds the fields of schemas that are not part of any operation's page, such as those of errors.
+ * the first of these parts. Adds the fields of schemas that are not part of any operation's page, such as those of errors.
  */
 function partEntries({ contract }: Source): Entry[] {
   const all = [...contract.operations, ...contract.webhooks].flatMap((operation) =>
@@ -158,7 +158,7 @@ function partEntries({ contract }: Source): Entry[] {
     const { kind } = part;
     if (kind === 'example') return [];
     const more = new Set(others.map((each) => each.operation).filter((each) => each !== operation)).size;
-    // The guide to errors is a better result, because it explains the status.
+    // For an error's status, the guide to errors is a better result, because the guide explains the status.
     const factor = /^[45]\d\d /.test(title) ? 0.6 : 1;
     return [
       {
@@ -228,7 +228,7 @@ function errorEntries({ contract, guides }: Source): Entry[] {
 
 const SHOWN = 140;
 
-/** Returns the beginning of the text, which results show, and each further word once, which is only searched. */
+/** Returns the beginning of the text, which results show, and then each further word once, which only the search uses. */
 function shortened(text: string): string {
   const shown = text.length <= SHOWN ? text : text.slice(0, text.lastIndexOf(' ', SHOWN));
   const wordsOf = (part: string) => part.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];

@@ -1,4 +1,5 @@
-// The published documentation: static files that link to each other. They contain the URL of the server and their own URL.
+// The published documentation: static files that link to each other. The files contain the URL of the server and the URL of the
+// documentation.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ const PLAIN =
 export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
   const assets = await readAssets(root, source.branding);
   const library = await readMinified(join(root, MINISEARCH));
-  // The script is an IIFE, because its global functions would replace those of site.js.
+  // The script is an IIFE, because its functions would otherwise be global and replace those of site.js.
   const search = await readMinified(join(import.meta.dirname, 'assets/search.js'), { format: 'iife' });
   const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
   const site: Site = { source, assets: names, ...options };

@@ -11,8 +11,8 @@ export function readSharedStyle(root: string): Promise<string> {
 }
 
 /**
- * Returns the shared style with the company's colours, and with the themes that readers choose, each as a class of the root
- * element.
+ * Returns the shared style with the company's colours, and with a class of the root element for each theme that readers can
+ * choose.
  */
 export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
   const shared = await readSharedStyle(root);

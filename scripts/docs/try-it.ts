@@ -6,7 +6,10 @@ import { type Field, parametersOf } from './parts.ts';
 import { requestOf, type SampleRequest } from './samples/request.ts';
 import { text } from './text.ts';
 
-/** Only pages that an API server serves can send requests, because their Content-Security-Policy allows no other origin. */
+/**
+ * Only pages that an API server serves can send requests, because the pages' Content-Security-Policy allows only their own
+ * origin.
+ */
 const WITHOUT_SERVER = `Only the pages of a server can send requests, and this page is not one of them. Start the [mock](mock-server.html), which needs no server and no data:
 
 \`\`\`sh

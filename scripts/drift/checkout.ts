@@ -67,7 +67,7 @@ export async function applyEdit(folder: string, { file, find, replace }: Edit): 
   return () => writeFile(path, text);
 }
 
-/** The time after which a check counts as hanging. Even on a slow, busy machine, most of the tests together take less. */
+/** The time after which a check counts as hanging. Even on a slow, busy machine, a run of most tests takes less. */
 const LIMIT_MINUTES = 40;
 
 /** Runs a script of the folder. Throws if the script hangs. Throws an `Interruption` if the run is stopped. */
@@ -76,7 +76,8 @@ export function run(
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  // The cache is beside the folder and is deleted with it. The usual cache would keep the compiled code of a deleted folder.
+  // The cache is beside the folder and is deleted together with the folder. The usual cache would keep the compiled code of a
+  // deleted folder.
   const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
   return runChild(['--disable-warning=ExperimentalWarning', ...parameters], {
     cwd: folder,

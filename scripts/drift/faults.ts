@@ -21,7 +21,7 @@ export function isTest(catcher: Catcher): catcher is `test/${string}.${'test' | 
 /** The published contract. */
 const [released = ''] = globSync('openapi/released/*.yaml', { cwd: root });
 
-/** All planted faults. Each breaks a promise to users that a single check or test guards. */
+/** All planted faults. Each fault breaks a promise to users that a single check or test guards. */
 export const FAULTS: readonly Fault[] = [
   // API keys: who may do what, and until when; secrets and their encryption.
   {

@@ -8,8 +8,8 @@ import type { Catcher } from './faults.ts';
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };
 
 /**
- * Additional flags of checks. node_modules is a symbolic link here, and the rules recognize packages by their path in the
- * checkout.
+ * Additional flags of checks. In a copy of the checkout, node_modules is a symbolic link, and the rules recognize packages by
+ * their path in the checkout.
  */
 const FLAGS: Partial<Record<Catcher, readonly string[]>> = { boundaries: ['--preserve-symlinks'] };
 
@@ -21,7 +21,10 @@ export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof t
 }
 
 type TestRun = {
-  /** Whether the files run in several processes. By default, they run one after the other, beside other checks. */
+  /**
+   * Whether the files run in several processes. By default, the files run one after the other, because other checks run at the
+   * same time.
+   */
   readonly isParallel?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 };

@@ -1,5 +1,5 @@
-// Plants faults in a copy of the checkout, one at a time, and reports which check or test catches each fault. Fails if a fault is
-// not caught.
+// Plants faults in copies of the checkout, one at a time in each copy, and reports whether the fault's check or test catches it.
+// Fails if a fault is not caught.
 import { runCommand } from '../child.ts';
 import { callMain } from '../command-line.ts';
 import { FAULTS } from './faults.ts';

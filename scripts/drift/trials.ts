@@ -1,4 +1,4 @@
-// Plants faults one at a time in copies of the checkout, and runs the check that should catch each fault.
+// Plants faults in copies of the checkout, one at a time in each copy, and runs the check that should catch the fault.
 import { availableParallelism } from 'node:os';
 import { Interruption } from '../child.ts';
 import { applyEdit, type Checkout, makeCheckout } from './checkout.ts';
@@ -23,12 +23,15 @@ type TryOptions = {
  */
 const AT_ONCE = Math.min(4, availableParallelism() + 1);
 
-/** Tries several faults at a time, each in its own checkout. Faults with the same catcher are tried one after the other. */
+/**
+ * Tries faults concurrently in several checkouts, one at a time in each. Faults with the same catcher are tried one after the
+ * other in the same checkout.
+ */
 export async function tryAll(faults: readonly Fault[], { onTrial }: TryOptions): Promise<void> {
   const left = [...Map.groupBy(faults, ({ caughtBy }) => caughtBy)];
   const made = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, makeCheckout));
   const checkouts = made.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  // Gives each checkout the next catcher when it is free.
+  // Gives each checkout the next catcher when the checkout is free.
   const lane = async (checkout: Checkout) => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [catcher, own] = next;

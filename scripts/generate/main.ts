@@ -29,9 +29,10 @@ await runMain(OPTIONS, HELP, generate);
 await rm(folder, { recursive: true, force: true });
 
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
-  // Functions that mark files as fresh at the end, because this run generates the files or (with "--check") finds them unchanged.
+  // Functions that mark the files as fresh at the end, when this run has generated the files or (with "--check") found them
+  // unchanged.
   const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
-  // Does not lint for "npm test", which runs the whole linter as a separate check.
+  // "npm test" passes "--check" or "--uncommitted", and runs the whole linter as a separate check, so neither option lints.
   const linted = check || uncommitted ? Promise.resolve() : lint();
   await Promise.all([
     ...(check ? [] : [generatePrismaClient()]),
@@ -107,7 +108,7 @@ type Contract = {
 };
 
 async function generatePostmanCollection(): Promise<void> {
-  // Loads this module only here, because that takes a third of a second, which "--check" saves.
+  // Loads this module only here, because loading takes a third of a second, and "--check" does not need the module.
   const { toPostmanCollection } = await import('./postman.ts');
   const contract = JSON.parse(await readFile(join(folder, 'openapi.dereferenced.json'), 'utf8'));
   await writeFile(join(folder, 'postman.json'), `${JSON.stringify(await toPostmanCollection(contract), null, 2)}\n`);

@@ -28,7 +28,7 @@ function convert(contract: object): Promise<unknown> {
   const options = {
     folderStrategy: 'Tags',
     parametersResolution: 'Example',
-    // Lists the optional parameters, but does not select them, because the server would refuse all of them together.
+    // Lists the optional parameters, but does not select them, because the server would refuse a request with all of them.
     enableOptionalParameters: false,
     alwaysInheritAuthentication: true,
     includeAuthInfoInExample: false,

@@ -70,7 +70,7 @@ function withoutEchoes(found: readonly Found[]): Found[] {
 }
 
 /**
- * Merges several mistakes in one example into one problem that lists them, and removes repeats, which occur if a part of the
+ * Merges several mistakes in one example into one problem that lists the mistakes. Removes repeats, which occur if a part of the
  * contract is used in several places.
  */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
@@ -82,7 +82,7 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** Joins two messages. If they have the same words before a colon, these are not repeated. */
+/** Joins two messages. If both messages begin with the same words and a colon, these words are not repeated. */
 function joinMessages(one: string, other: string): string {
   const [start = '', reason = ''] = other.split(/: (.*)/s);
   return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;

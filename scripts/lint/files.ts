@@ -21,7 +21,10 @@ export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,webhooks,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/** Returns the Markdown pages that are written by hand. The changelog of the contract is generated, so it is not among them. */
+/**
+ * Returns the Markdown pages that are written by hand. The changelog of the contract is generated, so it is not among these
+ * pages.
+ */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];
   return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) })
@@ -30,8 +33,8 @@ export function pageFiles(): string[] {
 }
 
 /**
- * Returns the problems of files that are not published because nothing refers to them, of missing guides, and of guides without
- * links to them.
+ * Returns the problems of contract files to which nothing refers, of guides that are missing or not in the list, and of guides to
+ * which no other guide links.
  */
 export function lintFiles(): Problem[] {
   return inOrder([...unusedComponents(), ...unlistedGuides(), ...unlinkedGuides()]);

@@ -26,7 +26,7 @@ async function lint(): Promise<number> {
   const startedAt = Date.now();
   const [contract, workflows, pages] = [contractFiles(), workflowFiles(), pageFiles()];
   const [ofDocuments, score, ...others] = await Promise.all([
-    // Lints all in one process, because starting Redocly takes longer than linting.
+    // Lints the contract and all workflows in one process, because starting Redocly takes longer than linting.
     lintDocuments([CONTRACT, ...workflows]),
     measureScore(),
     // If the contract cannot be bundled, `lintDocuments` reports why.

@@ -9,14 +9,14 @@ export type Problem = {
   readonly message: string;
   /** What to do. */
   readonly remedy: string;
-  /** The name of the rule, which is ours or that of a tool. */
+  /** The name of the rule: one of our rules or a tool's rule. */
   readonly rule: string;
 };
 
 /** The rules whose problems cause others, such as a duplicate operation id, which hides the target of a link. */
 const CAUSES = ['yaml', 'unique-operation-id'];
 
-/** Returns the problems without repeats, sorted: those that cause others first, then by file and place. */
+/** Returns the problems without repeats. Problems that cause others come first; the rest is sorted by file and place. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return [...once.values()].sort(

@@ -5,7 +5,10 @@ import { root } from '../tool.ts';
 
 const OLDEST_NODE = 20;
 
-/** Writes exactly the files of the package `charter-mcp` into the folder. It has no dependencies: they are in its bundle. */
+/**
+ * Writes exactly the files of the package `charter-mcp` into the folder. The package has no dependencies, because its bundle
+ * contains them.
+ */
 export async function buildMcpPackage(folder: string): Promise<void> {
   const manifest = await readManifest();
   const readme = await readFile(join(root, 'src/mcp/README.md'), 'utf8');
@@ -32,7 +35,7 @@ async function readManifest() {
   const { info } = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {
     name: 'charter-mcp',
-    // The version of the contract inside.
+    // The version of the contract in the package.
     version: info.version,
     description: "A Model Context Protocol server for Charter's API",
     license,

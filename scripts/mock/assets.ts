@@ -8,7 +8,7 @@ import { pageSecurityHeaders } from '../../src/security-headers.ts';
 import { readIcon, readSharedStyle } from '../docs/style.ts';
 import { root } from '../tool.ts';
 
-/** The files that the mock serves. */
+/** The contract that the mock serves, and the style sheet and the icon of its control page. */
 export type Assets = {
   readonly document: Document;
   /** Returns the document as YAML. */
@@ -46,8 +46,8 @@ export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
 }
 
 /**
- * Reads the files that `pack-mock.ts` puts beside the bundle. The folder of the bundle is as deep as that of the sources, so the
- * relative path to `generated` is the same in both.
+ * Reads the files that `pack-mock.ts` puts into the package. The bundle is in a folder as deep as the folder of this file, so the
+ * relative path to `generated` is the same from both.
  */
 export async function readPackedAssets(): Promise<Assets> {
   const [document, page] = await Promise.all([readDocument(), readFile(new URL('page.json', import.meta.url), 'utf8')]);

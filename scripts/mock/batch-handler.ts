@@ -70,7 +70,7 @@ type Result = ReturnType<typeof resultOfSuccess> | ReturnType<typeof resultOfRef
 
 /**
  * Returns the error for a change of an atomic batch. If the value is taken by an item that the same batch has created, the
- * message names the change that created the item, because the item is not kept.
+ * message names the change that created this item, because the item itself is not kept.
  */
 function withoutCreated(error: DomainError, results: readonly Result[]): DomainError {
   if (!(error instanceof TakenError)) return error;
@@ -81,7 +81,7 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
 
 const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
 
-/** Returns the operations that a batch may contain: those on the list of the batch and on its items. */
+/** Returns the operations that a batch may contain: those on the list that the batch changes, and on the items of that list. */
 function changesOf(
   batch: Operation,
   all: readonly Operation[],

@@ -1,4 +1,4 @@
-// The mock in a checkout: serves the generated contract, or serves a contract again after each edit of its files.
+// The mock in a checkout: serves the generated contract and, if a main file is given, serves the edited contract after each edit.
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, readDocument } from '../../src/contract/contract.ts';
@@ -11,9 +11,7 @@ import { type Assets, readPageStyle } from './assets.ts';
 import { type Mock, type MockOptions, openMock } from './server.ts';
 
 export type CheckoutOptions = MockOptions & {
-  /**
-   * The main file of the contract to serve, whose folder is watched for edits. The published contract is served if it is omitted.
-   */
+  /** The main file of a contract, whose folder is watched for edits. If it is omitted, edits are not watched. */
   readonly mainFile?: string | undefined;
 };
 
@@ -50,7 +48,8 @@ type EditOptions = {
 };
 
 /**
- * Watches the folder of the main file. Bundles and serves the contract after each edit. Resolves to a function that stops this.
+ * Watches the folder of the main file. Bundles and serves the contract after each edit. Resolves to a function that ends the
+ * watching.
  */
 function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
   return onChange(dirname(mainFile), async () => {
@@ -75,7 +74,7 @@ async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promi
     await serve(await bundleContract(mainFile));
     return [];
   } catch (error) {
-    // A file was changed again after the check.
+    // The bundling fails after a successful check if a file has been changed in the meantime.
     if (error instanceof UnbundledError) return error.problems.map(lineOf);
     throw error;
   }

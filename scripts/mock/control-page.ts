@@ -13,7 +13,7 @@ export type PageOptions = {
   readonly assets: Pick<Assets, 'style' | 'icon'>;
   readonly operations: readonly Operation[];
   readonly isStateful: boolean;
-  /** Whether the mock begins with data from its user in place of the contract's examples. */
+  /** Whether the mock begins with data that its user has given, in place of the contract's examples. */
   readonly isSeeded: boolean;
 };
 

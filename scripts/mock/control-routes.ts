@@ -22,8 +22,8 @@ const FORM = 'application/x-www-form-urlencoded';
 const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Content-Type: application/json.`;
 
 /**
- * Routes the requests that control the mock, such as those of a test or of the control page. Their paths are not part of the
- * contract.
+ * Routes the requests that control the mock, such as requests of a test or of the control page. The paths of these requests are
+ * not in the contract.
  */
 export function controlRoutes(deps: ControlRoutesDeps): express.Router {
   const { control, overrides, log } = deps;
@@ -65,7 +65,10 @@ export function controlRoutes(deps: ControlRoutesDeps): express.Router {
 
 const setPageHeaders = pageSecurityHeaders(undefined);
 
-/** Turns an error of express.text into a 422. The body is too large, or its encoding or charset is unknown. */
+/**
+ * Turns an error of express.text into a 422. Such an error means that the body is too large, or that its encoding or charset is
+ * unknown.
+ */
 const onUnreadable: ErrorRequestHandler = (error, _req, _res, next) => {
   next(error instanceof Error && 'type' in error ? invalidField('body', `cannot be read: ${error.message}.`) : error);
 };
@@ -101,7 +104,7 @@ function bodyOf(req: Request): Json {
 }
 
 /**
- * Returns the fields of the control page's form as a JSON request would have them. `response` is the selected option, such as
+ * Returns the fields of the control page's form in the format of a JSON request. `response` is the selected option, such as
  * "getKey 401 missing_key"; `body` is JSON text.
  */
 function ofForm({ response, body, allowInvalid, ...others }: Json): Json {

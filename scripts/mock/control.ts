@@ -96,7 +96,7 @@ type Target = Contract & {
   readonly operation: string;
   /** The operations whose requests get the response. */
   readonly fitting: readonly Operation[];
-  /** The start of the names of fields in a refusal, such as "sequence.0.". */
+  /** The text before the names of fields in a refusal, such as "sequence.0.". */
   readonly prefix: string;
 };
 
@@ -200,7 +200,10 @@ function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
   throw refusal;
 }
 
-/** Returns any status from 200 to 599, even one that the contract does not have; `null` if none was chosen. */
+/**
+ * Returns the chosen status, which can be any from 200 to 599, even one that the contract does not have; `null` if none was
+ * chosen.
+ */
 function anyStatus(code: string | undefined, prefix: string): number | null {
   if (code === undefined) return null;
   const status = Number(code);

@@ -3,7 +3,7 @@ import type { Operation } from '../../src/contract/document.ts';
 import { APPLIED_HEADER, WARNING_HEADER } from './prefer.ts';
 import { printable } from './request-log.ts';
 
-/** Adds the CORS headers to a response. Returns true if the request was a preflight request, to which it has then responded. */
+/** Adds the CORS headers to a response. If the request is a preflight request, also sends the response and returns `true`. */
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**

@@ -17,7 +17,7 @@ export type DataSet = {
 type DataSetOptions = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
-  /** The seed of generated data. The contract's examples are used if it is omitted. */
+  /** The seed of generated data. If no seed is given, the contract's examples are used. */
   readonly seed: string | undefined;
 };
 
@@ -34,7 +34,7 @@ export type Collection = {
   readonly items: readonly Json[];
   /** The items in the examples of all operations under the path, by id. */
   readonly examples: ReadonlyMap<unknown, Json>;
-  /** Whether the list is a feed, whose last page has a cursor, too. */
+  /** Whether the list is a feed. In a feed, the last page also has a cursor. */
   readonly isFeed: boolean;
   /** The types of the events in the feed, such as "parent_program.created". */
   readonly eventTypes: readonly unknown[];
@@ -84,8 +84,8 @@ function isFeed(operation: Operation): boolean {
 }
 
 /**
- * Returns the collection that an operation reads or changes, whether the operation is on the list, on an item, or an action on an
- * item. Returns `undefined` if there is none.
+ * Returns the collection that an operation reads or changes. The operation can be one on the list, one on an item, or an action.
+ * Returns `undefined` if there is none.
  */
 export function collectionOf(operation: Operation, collections: readonly Collection[]): Collection | undefined {
   const path = actionOn(operation)?.itemPath ?? operation.path;
@@ -107,8 +107,8 @@ function isItemPath(path: string, listPath: string): boolean {
 }
 
 /**
- * Returns the items in the examples, by id. If several examples have the same id, the example of the operation that reads an item
- * wins, then the example of the list.
+ * Returns the items in the examples, by id. Of several examples with the same id, returns the one of the operation that reads an
+ * item, if any; otherwise the one of the list operation, if any.
  */
 function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
   const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
@@ -161,7 +161,7 @@ function uniqueFieldsIn(schema: unknown): Set<string> {
 function copyOf(item: Json, { round, unique }: { round: number; unique: ReadonlySet<string> }): Json {
   if (round === 0) return item;
   const change = ([name, value]: [string, unknown]): [string, unknown] => {
-    // The item that an event contains.
+    // An object with an id is the item of an event.
     if (isObject(value) && 'id' in value) return [name, copyOf(value, { round, unique })];
     if (typeof value !== 'string') return [name, value];
     if (name === 'id') return [name, laterId(value, round)];
@@ -195,9 +195,11 @@ export type ContractResponse = { readonly headers: Readonly<Record<string, strin
 type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
-  /** The name of one of the contract's examples. If it is omitted, the first example is used or, with a seed, generated data. */
+  /**
+   * The name of one of the contract's examples. If no name is given, the first example is used or, with a seed, generated data.
+   */
   readonly example?: string | undefined;
-  /** The same text leads to the same generated data. */
+  /** A text from which the data is generated, together with the seed. The same text always gives the same data. */
   readonly seedText: string;
 };
 
@@ -221,7 +223,10 @@ function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | unde
   };
 }
 
-/** Most generated values are valid. For a difficult schema, one of the first attempts is. */
+/**
+ * The maximum number of attempts to generate a valid value. Most first attempts succeed; for a difficult schema, one of the first
+ * few does.
+ */
 const MAX_ATTEMPTS = 20;
 const MAX_PROPERTIES = 4;
 
@@ -229,8 +234,8 @@ const FIRST_MS = Date.UTC(2024, 0, 1);
 const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
 /**
- * Returns the first generated value that the schema allows, always the same for the same seed. Returns `undefined` if no attempt
- * was valid.
+ * Returns the first generated value that the schema allows. The value is always the same for the same seed. Returns `undefined`
+ * if no attempt was valid.
  */
 function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
   const narrow = narrowSchema(schema);
@@ -247,8 +252,8 @@ function generate(schema: Schema, { seed, validate }: { seed: string; validate: 
 
 /**
  * Returns the schema for the generator. With the unchanged schema, the generator would write timestamps without milliseconds and
- * in any year, add members wherever a schema allows additional ones, as the schemas of responses do, and add more members than a
- * high `maxProperties` allows.
+ * in any year. It would also add members wherever a schema allows additional members, as schemas of responses do, and up to a
+ * high `maxProperties`.
  */
 function narrowSchema(schema: Schema): object {
   return JSON.parse(JSON.stringify(schema), (_, node) => {

@@ -6,7 +6,7 @@ export function schemaOf({ responses }: Operation, status: number): Schema | und
   return responses[status]?.content?.['application/json']?.schema;
 }
 
-/** Returns the names and the examples, in the contract's order. */
+/** Returns the examples of the response, each with its name, in the contract's order. */
 export function examplesOf({ responses }: Operation, status: number): [string, Example][] {
   return Object.entries(responses[status]?.content?.['application/json']?.examples ?? {});
 }
@@ -25,8 +25,9 @@ export function successOf(operation: Operation): number {
 }
 
 /**
- * Returns the `message` of the first example that names the resource of the path, or of the first example if none does. Resources
- * share responses, which have one example for each resource. Returns `undefined` if the operation does not have the status.
+ * Returns the `message` of the first example that names the resource of the path, or of the first example if none does. A
+ * response that several resources share has an example for each of these resources. Returns `undefined` if the operation does not
+ * have the status.
  */
 export function exampleMessageOf(operation: Operation, status: number): string | undefined {
   const messages = examplesOf(operation, status).map(([, { value }]) =>

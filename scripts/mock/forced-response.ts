@@ -23,7 +23,8 @@ type ForcedResponseDeps = {
   /** Called with a request that gets a forced response, and with the request's body, before the response is sent. */
   readonly onForced: (request: ApiRequest, read: ReadRequest) => Promise<void>;
   /**
-   * Returns generated data (true) or the contract's examples (false); for `undefined`, the data that the mock was started with.
+   * Returns generated data for `true`, the contract's examples for `false`, and for `undefined` the kind of data that the mock
+   * was started with.
    */
   readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
   readonly rateLimits: MockRateLimits;
@@ -126,7 +127,7 @@ function applyOverride(
   if (code !== undefined || example !== undefined) return undefined;
   const override = overrides.take({ url, headers, body }, (each) => isFor(operation, each));
   if (override === undefined) return undefined;
-  // The body and the headers may be given without a status.
+  // The override may have a body or headers, but no status.
   const isOwn = 'body' in override || (override.headers !== undefined && override.example === null);
   const status = override.status ?? (isOwn ? successOf(operation) : null);
   headers['prefer'] = [preferHeaderOf({ ...override, status }), headers['prefer'] ?? []].flat().join(', ');

@@ -27,7 +27,8 @@ export function pageOf(
   { path, query }: Called,
   { isFeed, eventTypes }: Pick<Collection, 'isFeed' | 'eventTypes'>,
 ): { body: Json; headers: Record<string, string> } {
-  // In a feed, the cursor says where to continue, so `since`, with which the first page began, no longer matters.
+  // In a feed, `since` says where the first page begins. Further pages begin at their cursor, so `since` is not part of their
+  // query.
   const { since, ...others } = query;
   const followed = isFeed ? others : query;
   const { limit = items.length, cursor, ...filters } = followed;
@@ -97,9 +98,7 @@ function compareTexts(a: unknown, b: unknown): number {
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
-/**
- * Letters for which the lower case of the upper case is not the folded form: case folding maps Cherokee letters to upper case.
- */
+/** The Cherokee letters. Case folding maps these letters to upper case, but other letters to lower case. */
 const CHEROKEE = /[\u13a0-\u13ff\uab70-\uabbf]/;
 const DOTLESS_I = 'ı';
 
@@ -115,6 +114,6 @@ export function searchFormOf(text: string): string {
 function foldingOf(character: string): string {
   if (character === DOTLESS_I) return character;
   if (CHEROKEE.test(character)) return character.toUpperCase();
-  // Lower case comes first, because the capital sharp s has no other upper case than itself.
+  // Converts to lower case first, because the capital sharp s is its own upper case.
   return character.toLowerCase().toUpperCase().toLowerCase();
 }

@@ -16,7 +16,7 @@ type MockApiDeps = {
   readonly handlerOf: (operation: Operation) => OperationHandler;
   /** Returns the environment whose keys are accepted. */
   readonly environmentOf: (req: IncomingMessage) => Environment;
-  /** Counts the request; see `ContractApiDeps.limit`. */
+  /** Counts the request against the rate limits. See `ContractApiDeps.limit`. */
   readonly limit: (request: ApiRequest) => void;
   readonly send: Send;
 };
@@ -33,7 +33,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     permissions: operations.flatMap(({ security }) => security.flatMap((scheme) => Object.values(scheme).flat())),
     authenticate: acceptEveryKey(environmentOf),
     limit,
-    // The key has every permission.
+    // The mock's key has every permission.
     permit(request) {
       request.caller = admitCaller(request.key, () => null);
     },

@@ -54,7 +54,7 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
   };
 }
 
-/** Returns the next cursor in a page's body, or `null` if the body shows the last page. */
+/** Returns the next cursor in the body of a page, or `null` if the page is the last one. */
 function nextCursorOf(body: unknown): unknown {
   const page = isObject(body) && isObject(body['page']) ? body['page'] : {};
   return page['has_more'] === false ? null : page['next_cursor'];
@@ -105,8 +105,8 @@ function canonicalId(value: string): string {
 }
 
 // Without --stateful, the mock stores nothing, but a client must be able to use the ETag of one change for the next change. An
-// ETag therefore proves that the mock made it and for which id: its first half is a hash of the content, and its second half is a
-// hash of the first half and the id. All other ETags are treated as stale.
+// ETag therefore proves that the mock made the ETag, and for which id: its first half is a hash of the content, and its second
+// half is a hash of the first half and the id. All other ETags are treated as stale.
 
 const HALF_CHARACTERS = 11;
 

@@ -8,16 +8,16 @@ export type Override = {
   readonly id: number;
   /** An operationId, or "*" for every operation that has the response. */
   readonly operation: string;
-  /** The status of the response; `null` if `example` names the response, or if the response is the usual one. */
+  /** The status of the response; `null` if `example` alone names the response, or if the operation's usual response is sent. */
   readonly status: number | null;
   readonly example: string | null;
   /** The body that replaces the contract's example. Present only if it was given, because `null` is also a body. */
   readonly body?: unknown;
-  /** Headers that replace those of the response that have the same name. */
+  /** Headers that replace the response's headers with the same names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the status and the body are sent for every request, even if the contract forbids them. */
   readonly allowInvalid?: boolean;
-  /** Which requests of the operation get the response. If it is omitted, all requests do. */
+  /** The requests of the operation that get the response. By default, all requests of the operation. */
   readonly match?: Match;
   readonly delay_ms: number;
   /** The number of responses left; `null` if the override lasts until it is removed. */
@@ -29,7 +29,7 @@ export type NewOverride = Omit<Override, 'id'>;
 export const ALL_OPERATIONS = '*';
 export const MAX_OVERRIDES = 100;
 
-/** The overrides, in the order in which they were added. They stay when the contract is edited. */
+/** The overrides, in the order in which they were added. Editing the contract does not remove them. */
 export class Overrides {
   #all: Override[] = [];
   #lastId = 0;
@@ -58,8 +58,8 @@ export class Overrides {
   }
 
   /**
-   * Returns the first override that fits and matches, and counts one of its responses. Returns `undefined` if there is no such
-   * override.
+   * Returns the first override that fits the operation and matches the request, and reduces its number of responses left. Returns
+   * `undefined` if there is no such override.
    */
   take(request: Matched, fits: (override: Override) => boolean): Override | undefined {
     const taken = this.#all.find((override) => fits(override) && isMatch(override.match, request));
@@ -164,8 +164,8 @@ function contains(value: unknown, expected: unknown): boolean {
 }
 
 /**
- * The bodies that were given to the mock for successes, by the headers object of the request, because a handler gets only that
- * part of the request.
+ * The bodies that were given to the mock for successes, by the headers object of the request, because handlers get the headers,
+ * but not the whole request.
  */
 export class OwnBodies {
   readonly #bodies = new WeakMap<IncomingHttpHeaders, { readonly body: unknown }>();

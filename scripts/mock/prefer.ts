@@ -10,15 +10,15 @@ import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
  */
 export type Preference = { readonly status: number; readonly example: string | undefined };
 
-/** The maximum number of messages for one field in the contract. */
+/** The maximum number of messages for one field that the contract allows in an error. */
 const MAX_MESSAGES = 10;
-/** The most characters of the client's own text that a message quotes. */
+/** The maximum number of characters that a message quotes from the client's text. */
 const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Returns the response that a header such as `Prefer: code=422, example=limit` names, or `undefined` if it names none. If only an
- * example is named, the success is chosen if it has that example, otherwise the first status that has it. Throws a 422 with the
- * operation's statuses or examples if the operation does not have the response.
+ * Returns the response that a header such as `Prefer: code=422, example=limit` names, or `undefined` if it names no response. If
+ * the header names only an example, the response is the success if it has that example, otherwise the first status with that
+ * example. Throws a 422 with the operation's statuses or examples if the operation does not have the response.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
   return responseOf(readPreferences(header), operation);
@@ -39,7 +39,8 @@ const OF_HEADER: ChoiceWords = {
 };
 
 /**
- * Returns the response that `code` and `example` name, as in a `Prefer` header. Throws a 422 if the operation does not have it.
+ * Returns the response that `code` and `example` name, as in a `Prefer` header. Throws a 422 if the operation does not have that
+ * response.
  */
 export function responseOf(
   choice: Choice,
@@ -85,7 +86,7 @@ function unknownExampleError(
   return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 
-/** Joins neighboring texts so that at most `maxLines` are left. */
+/** Joins neighboring texts, so that at most `maxLines` texts are left. */
 function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
   const size = Math.ceil(texts.length / maxLines);
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
@@ -110,7 +111,7 @@ type Preferences = {
 export const MAX_DELAY_MS = 30_000;
 const KNOWN_PREFERENCES = 'code, example, dynamic, delay and wait';
 
-/** The maximum number of warnings, because they are sent in a header. */
+/** The maximum number of warnings. It is small, because the warnings are sent in a header. */
 const MAX_WARNINGS = 10;
 
 type Reading = {

@@ -62,7 +62,7 @@ function createListener(deps: ListenerDeps): RequestListener {
 /** Reads the body of the request. If the request has no body, its stream has already ended (see server.ts). */
 async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
   if (req.readableEnded) return Buffer.alloc(0);
-  // With the length, a body that is too large is refused before it is read.
+  // Given the length, getRawBody refuses a body that is too large before it reads the body.
   return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
     (error: unknown) => bodyProblemOf(error) ?? 'incomplete',
   );
@@ -160,7 +160,7 @@ function refusalDisagreement(refusal: Refusal | null, status: number): string | 
     : `${forbids}, but the server responds with ${status}.`;
 }
 
-/** A server's response, as the proxy passes it to the client and as the proxy checks it. */
+/** A server's response: the headers and the bytes that the proxy sends to the client, and the form that the proxy checks. */
 type ForwardedResponse = {
   readonly headers: readonly Header[];
   readonly bytes: Buffer;
@@ -170,7 +170,7 @@ type ForwardedResponse = {
 type Header = readonly [name: string, value: string];
 
 /**
- * Headers that are not forwarded: those of the connection (RFC 9110, section 7.6.1), those that are set anew, and
+ * Headers that are not forwarded: those of the connection (RFC 9110, section 7.6.1), those that the proxy sets itself, and
  * Accept-Encoding, because the proxy cannot check a compressed response.
  */
 const NOT_FORWARDED = new Set([
@@ -193,7 +193,7 @@ const NOT_FORWARDED = new Set([
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const TIMEOUT_SECONDS = 60;
 
-/** Sends the request to the server with its headers unchanged, including repeated ones. Rejects if there is no response. */
+/** Sends the request to the server with its headers unchanged, including repeated headers. Rejects if there is no response. */
 function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
   const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');

@@ -4,10 +4,13 @@ import { hashKey } from '../../src/domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/keys/request-limits.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';
 
-/** The limits in requests per second, 0 for no limit. By default, they are those of a server. */
+/** The limits in requests per second, 0 for no limit. By default, the limits are those of a server. */
 export type MockLimits = Partial<Pick<RequestLimits, 'perKey' | 'perOrganization'>>;
 
-/** The token bucket of one limit. It holds at most the tokens for one second. A large batch makes their number negative. */
+/**
+ * The token bucket of one limit. The bucket holds at most the tokens for one second. A large batch makes the number of tokens
+ * negative.
+ */
 class Bucket {
   readonly rate: number;
   #tokens: number;
@@ -34,7 +37,7 @@ class Bucket {
 /** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests as a single server would, and begins with all requests left. All keys belong to one organization. */
+/** Counts requests as a single server would. At the start, no request has been counted. All keys belong to one organization. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;

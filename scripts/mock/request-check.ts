@@ -22,7 +22,7 @@ export type Refusal = {
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
 
 /**
- * Creates a check of requests against the contract, which uses the server's own code. The check accepts keys of both
+ * Creates a check of requests against the contract. The check uses the server's own code. The check accepts keys of both
  * environments.
  */
 export async function createRequestCheck(document: Document): Promise<RequestCheck> {
@@ -58,8 +58,8 @@ export function problemsOf(error: unknown): string[] {
 }
 
 /**
- * The maximum size of a body, larger than that of any operation, so that the server's own code still refuses bodies that are too
- * large.
+ * The maximum size of a body. It is above the limit of every operation, so that the server's own code still refuses bodies that
+ * are too large.
  */
 const MAX_BYTES = 2 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** The maximum nesting of a logged body. JSON.parse reads deeper arrays than JSON.stringify can write. */
 const MAX_DEPTH = 100;
 
-/** The most recent requests, in the order of their responses. */
+/** The most recent requests, in the order in which the mock has responded to them. */
 export class RequestLog {
   readonly #now: () => Date;
   #texts: string[] = [];

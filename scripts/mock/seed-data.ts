@@ -86,7 +86,7 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
       violations.add(place, 'must be an object.');
       return {};
     }
-    // The times are one millisecond apart, so that lists have the items in the order of the seed.
+    // The times are one millisecond apart, so that lists return the items in the order of the seed.
     const item = complete(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
     if (!validate(item)) add(validate);
     // The rules for a request are stricter than those for a response: for example, they forbid blank names.

@@ -38,7 +38,7 @@ export type MockOptions = {
   readonly host?: string;
   /** The environment whose keys are accepted; live by default. */
   readonly environment?: Environment;
-  /** Generates data in place of the contract's examples. The same text generates the same data. */
+  /** The seed of generated data, which replaces the contract's examples. The same seed gives the same data. */
   readonly dynamicSeed?: string | undefined;
   /** Whether the mock keeps what requests create, change and delete, in memory. */
   readonly isStateful?: boolean;
@@ -139,7 +139,10 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const ownBodies = new OwnBodies();
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
-  /** Returns generated data or examples. Those that the mock was not started with are created at the first request for them. */
+  /**
+   * Returns generated data or the contract's examples. The kind that the mock was not started with is created when it is first
+   * needed.
+   */
   const dataOf = (isDynamic = data.isDynamic) => {
     if (isDynamic === data.isDynamic) return data;
     otherData ??= createDataSet({ operations, ajv, seed: isDynamic ? randomUUID() : undefined });
@@ -158,7 +161,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     async (input) => {
       const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
       if (!isExample && ownBodies.find(input.headers) === undefined) return own(input);
-      // The client has the ETag of the stored item, which is not that of the example.
+      // If-Match has the ETag of the stored item, but `stateless` would compare it with the ETag of the example.
       if (store !== undefined) delete input.headers['if-match'];
       return stateless(input);
     };
@@ -217,7 +220,8 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     res.locals = new Exchange(randomUUID());
     next();
   });
-  // These routes come before CORS, because a server also lets pages of every origin read the document.
+  // These routes come before `allowEveryOrigin`, which warns about web pages: a server also lets every web page read the
+  // document.
   app.use(documentRoutes(assets));
   app.use((req, res, next) => {
     if (!allowEveryOrigin(req, res)) next();

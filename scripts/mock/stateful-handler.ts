@@ -17,7 +17,7 @@ type StatefulDeps = {
   readonly data: DataSet;
   readonly store: Store;
   readonly now: () => Date;
-  /** The handler for an operation that neither reads nor changes the store. */
+  /** The handler for the case that the operation neither reads nor changes the store. */
   readonly stateless: OperationHandler;
 };
 
@@ -110,7 +110,7 @@ const updateItem: Action = async (input, kept) => {
 /**
  * Applies an action to an item. Sets the fields of the request body, and the fields in which the action's example differs from
  * the collection's example with the same id. A timestamp in the example becomes the time of the action, unless the item already
- * has a timestamp. Changes nothing if the example is not an item.
+ * has a timestamp. Changes nothing if the action's example is not an item of the collection.
  */
 const applyAction: Action = async (input, kept) => {
   const { operation, collection, now, example } = kept;

@@ -61,7 +61,7 @@ export class Store {
     return this.#of(path).get(id);
   }
 
-  /** Adds or replaces an item. Removes the oldest item if there are too many. */
+  /** Adds or replaces an item. Removes the oldest item if there are too many items. */
   put(path: string, item: Json): void {
     const items = this.#of(path);
     items.set(String(item['id']), item);
@@ -76,8 +76,8 @@ export class Store {
   }
 
   /**
-   * Returns the body of the first response to the request. Returns `undefined` if the key was not used, or so long ago that a
-   * server would have forgotten it. Throws a 422 if the key was used for another request.
+   * Returns the body of the first response to the request. Returns `undefined` if the key was never used, or was used so long ago
+   * that a server would have forgotten the key. Throws a 422 if the key was used for another request.
    */
   findCreation(idempotencyKey: string | undefined, request: string): Json | undefined {
     const creation = this.#creations.get(idempotencyKey ?? '');
@@ -112,9 +112,9 @@ export type Change = {
 type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
 
 /**
- * Adds the event of a change to the feed, if the contract has a type for it, such as "parent_program.created". The type for an
- * action begins with the action's verb: "parent_program.archived" for "archive". If there is no such type, the action is an
- * update.
+ * Adds the event of a change to the feed, if the contract has a type for it, such as "parent_program.created". After the dot, the
+ * type for an action begins with the action's verb: "parent_program.archived" for "archive". If the contract has no such type,
+ * the event is that of an update.
  */
 export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {
   const noun = list.split('/').at(-1)?.replace(/s$/, '');

@@ -31,8 +31,8 @@ export function isUpsert(operation: Operation): boolean {
 }
 
 /**
- * Creates the handler of an upsert from the handlers that create and update an item. Without a store, every item is treated as
- * existing.
+ * Creates the handler of an upsert from the handlers that create and update an item. Without a store, responds as if every item
+ * existed.
  */
 export function createUpsertHandler(operation: Operation, deps: UpsertDeps): OperationHandler {
   const { operations, collections, handlerOf, store } = deps;
@@ -51,7 +51,8 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // The Prefer header names a response of this operation, which the operations that are called may not have.
+    // Removes the Prefer header, which names a response of this operation: the operations that are called may not have that
+    // response.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];

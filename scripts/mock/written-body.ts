@@ -8,7 +8,7 @@ import { inJsonbOrder } from '../../src/domain/resources/json.ts';
 /** The body that a client has sent to create or change an item, and the schema of the response. */
 type Write = { readonly operation: Operation; readonly sent: Json; readonly schema: Schema };
 
-/** Returns the example with the fields that were sent. Writable fields that were not sent are empty. */
+/** Returns the example with the values that were sent. Writable fields that were not sent become empty. */
 export function bodyOfCreation(example: Json, { operation, sent, schema }: Write): Json {
   const writable = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const empty = Object.keys(writable).flatMap((name) => {
@@ -16,7 +16,7 @@ export function bodyOfCreation(example: Json, { operation, sent, schema }: Write
     return value === undefined ? [] : [[name, value] as const];
   });
   const body = inServerOrder(mergePatch({ ...example, ...Object.fromEntries(empty) }, sent, schema), schema);
-  // The same body leads to the same id, so that a retry gets the same response.
+  // The id depends on the body, so that a retry gets the same response.
   return 'id' in body ? { ...body, id: uuidOf(`${operation.path} ${JSON.stringify(sent)}`) } : body;
 }
 

@@ -88,7 +88,7 @@ function eventExamples(resource: Resource): Files {
   );
 }
 
-/** Returns the examples of the upsert and the batch that differ from those of parent programs in more than names. */
+/** Returns those examples of the upsert and the batch that differ from the examples of parent programs in more than names. */
 function ownIdExamples(resource: Resource): Files {
   const {
     names: { type, noun },

@@ -1,4 +1,4 @@
-// The Prisma model of the table, and its migration. `npm run migration -- --check` compares them.
+// The Prisma model of the table, and its migration. `npm run migration -- --check` compares the model with the migration.
 import type { Field } from './field.ts';
 import { pascal } from './names.ts';
 import { isSortedByName, type Resource } from './resource.ts';
@@ -36,7 +36,7 @@ function columnOf({ name, property, kind, max, isNullable }: Field): Column {
     field: property,
     prisma: isNullable ? `${prisma}?` : prisma,
     attributes: [map, attribute].filter((text) => text !== '').join(' '),
-    // Lists are sorted by this collation, which Prisma cannot express.
+    // Lists are sorted by name with the collation "C", which Prisma cannot express.
     sql: `${sql}${name === 'name' ? ' COLLATE "C"' : ''}${isNullable ? '' : ' NOT NULL'}`,
   };
 }

@@ -31,8 +31,8 @@ export function editsOf(resource: Resource, released: string): Edit[] {
 }
 
 /**
- * Returns the change of the contract's version. A new resource is an addition, which increases the minor version once after each
- * release.
+ * Returns the change of the contract's version. A new resource is an addition, so the minor version is increased, unless an
+ * earlier change since the last release has already increased it.
  */
 function version(released: string): Edit {
   const last = parseVersion(released);
@@ -118,8 +118,8 @@ const READABLE = {
 };
 
 /**
- * Returns the changes that allow a key that may read the resource to call the operation, and that add to the operation's
- * description (unless another resource did so before) that the events depend on the key.
+ * Returns two changes to an operation on events: keys with the permission to read the resource may call the operation, and the
+ * description says that the events depend on the key, unless it already says so.
  */
 function readable(file: keyof typeof READABLE, plural: string): Edit[] {
   return [

@@ -30,7 +30,10 @@ export async function prepareFiles(given: Resource): Promise<Change[]> {
   return [...created, ...(await applyEdits(editsOf(resource, await readLastReleased())))];
 }
 
-/** Sets the id of the row in the demonstration as the example of a reference, so that the samples of the documentation work. */
+/**
+ * Sets the example of a reference to the id of the referenced row in the demonstration, so that the samples of the documentation
+ * work.
+ */
 async function withReferredId(field: Field): Promise<Field> {
   const { name, kind, target } = field;
   if (kind !== 'reference') return field;
@@ -86,7 +89,7 @@ async function prepareContractFiles(resource: Resource): Promise<Record<string, 
   );
 }
 
-/** Copies the schemas and the webhooks of the events. `components.ts` makes their examples. */
+/** Copies the schemas and the webhooks of the events. `components.ts` makes the examples of the events. */
 async function copyEventFiles(
   { names }: Resource,
   copy: (path: string) => Promise<string>,

@@ -69,8 +69,8 @@ export function capital(text: string): string {
 }
 
 /**
- * The reserved words of PostgreSQL, which need quotes if they are the name of a column. A test compares this list with
- * PostgreSQL's own list.
+ * The reserved words of PostgreSQL. A column with such a name needs quotes in SQL. A test compares this list with PostgreSQL's
+ * own list.
  */
 const SQL = new Set(
   (

@@ -22,8 +22,8 @@ const SHARED = [
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
 /**
- * Returns the path item of the list. `copy` is that of parent programs with the names of this resource; `location` is a copy of
- * the Location header.
+ * Returns the path item of the list. `copy` is the path item of parent programs with the names of this resource; `location` is a
+ * copy of the Location header.
  */
 export function listPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -54,7 +54,7 @@ export function listPath(resource: Resource, copy: string, location: string): st
   return printDocument(document);
 }
 
-/** Returns the path item of a row. `copy` is that of a parent program with the names of this resource. */
+/** Returns the path item of a row. `copy` is the path item of a parent program with the names of this resource. */
 export function rowPath(resource: Resource, copy: string): string {
   const { names, fields, operations } = resource;
   const { type } = names;
@@ -86,8 +86,8 @@ export function rowPath(resource: Resource, copy: string): string {
 }
 
 /**
- * Returns the path item of the upsert. `copy` is that of parent programs with the names of this resource; `location` is a copy of
- * the Location header.
+ * Returns the path item of the upsert. `copy` is the path item of parent programs with the names of this resource; `location` is
+ * a copy of the Location header.
  */
 export function upsertPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -100,7 +100,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
     ['put', 'parameters'],
     parameters.map((name) => ref('parameters', name)),
   );
-  // The first example has no value for other unique fields, so that tests can send it again.
+  // The first example has no values for other unique fields, so that tests can send the example several times.
   setExamples(document, ['put', 'requestBody'], { minimal: `${type}UpsertMinimal`, full: `${type}UpsertFull` });
   setExamples(document, ['put', 'responses', '201'], { created: `${type}Full` });
   setIn(document, ['put', 'responses', '201', 'headers', 'Location'], locationOf(resource, location));
@@ -117,7 +117,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
   return printDocument(document);
 }
 
-/** Returns the path item of the batch. `copy` is that of parent programs with the names of this resource. */
+/** Returns the path item of the batch. `copy` is the path item of parent programs with the names of this resource. */
 export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
   const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${unique.join(' or ')}`));
@@ -190,7 +190,7 @@ function setConflict(document: Document, method: string, { names: { noun, type }
   });
 }
 
-/** Returns the Location header. `copy` is that of parent programs with the names of this resource. */
+/** Returns the Location header. `copy` is the header of parent programs with the names of this resource. */
 function locationOf({ names: { plural } }: Resource, copy: string) {
   const header = parse(copy);
   const length = `/api/${plural}/`.length + 36;

@@ -8,7 +8,8 @@ type Row = Content & { readonly id: string; readonly created_at: string; readonl
 
 export type Samples = {
   /**
-   * The row with all fields. It and the next one are also in the demonstration, so that the samples of the documentation work.
+   * The row with all fields. This row and the next row are also in the demonstration, so that the samples of the documentation
+   * work.
    */
   readonly full: Row;
   /** The row with only the required fields. */

@@ -7,7 +7,10 @@ import { isRequired, OWN_ID, type Resource } from './resource.ts';
 type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
 
-/** Returns the schema of a row. `copy` is that of parent programs with the names of this resource; its id and times are kept. */
+/**
+ * Returns the schema of a row. `copy` is the schema of parent programs with the names of this resource, from which the id and the
+ * times are kept.
+ */
 export function rowSchema({ names, fields }: Resource, copy: string): Schema {
   const { properties, ...own } = parse(copy);
   const { id, created_at, updated_at } = properties;
@@ -55,7 +58,7 @@ function propertiesFor(fields: readonly Field[], usage: Exclude<Usage, 'filter'>
 }
 
 /**
- * Returns the type and the bounds of a field. Only the schemas of requests have a remedy, and only that of creation has a
+ * Returns the type and the bounds of a field. Only the schemas of requests have a remedy, and only the schema of a creation has a
  * default.
  */
 export function schemaOf(field: Field, usage: Usage): Schema {

@@ -1,4 +1,4 @@
-// Prepares everything that the command writes in memory first, so that after a mistake the checkout is unchanged.
+// Prepares in memory everything that the command writes, so that the checkout is unchanged after a mistake.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';

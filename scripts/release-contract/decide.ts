@@ -1,7 +1,7 @@
 // Decides whether a document may be published, and under which version.
 //
-// Within /api only additive changes are promised. The changes determine the version: wording increases the patch number,
-// additive changes the minor number, and breaking changes the major number. Anything that can be `deprecated` must have
+// For the paths in /api, only additive changes are promised. The changes determine the version: wording increases the patch
+// number, additive changes the minor number, and breaking changes the major number. Anything that can be `deprecated` must have
 // been published as deprecated before it is removed.
 import type { Change } from '../contract-diff/comparison.ts';
 import type { Verdict } from '../contract-diff/rules.ts';
@@ -13,7 +13,7 @@ export type Decision =
       readonly kind: 'refused';
       readonly message: string;
       readonly remedy: string;
-      /** Whether the document must not even be merged. If false, it can be merged now and published later. */
+      /** Whether the document must not even be merged. If `false`, the document can be merged now and published later. */
       readonly isWrong: boolean;
     };
 
@@ -107,7 +107,7 @@ export function byOrder(one: Version, other: Version): number {
   return one.major - other.major || one.minor - other.minor || one.patch - other.patch;
 }
 
-/** Returns the version that follows if the largest change has this verdict. */
+/** Returns the next version if `largest` is the verdict on the largest change. */
 export function successorOf({ major, minor, patch }: Version, largest: Verdict): Version {
   if (largest === 'breaking') return { major: major + 1, minor: 0, patch: 0 };
   return largest === 'additive' ? { major, minor: minor + 1, patch: 0 } : { major, minor, patch: patch + 1 };

@@ -1,5 +1,5 @@
-// The last published version, such as openapi/released/1.2.0.yaml. A published file never changes. The next version replaces the
-// file, and the git history keeps it.
+// The last published version, such as openapi/released/1.2.0.yaml. A published file never changes. The file of the next version
+// replaces this file, which stays in the git history.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
@@ -42,8 +42,9 @@ export async function readChangelog(): Promise<string> {
 }
 
 /**
- * Writes the changelog, then the file of the version, and then removes the previous version. If the process is interrupted before
- * it writes the file, the version does not count as published, and the next run replaces the entry in the changelog.
+ * Writes the changelog, then the file of the version, and then removes the file of the previous version. If the process is
+ * interrupted before it writes the file, the version does not count as published, and the next run replaces the entry in the
+ * changelog.
  */
 export async function publish({
   version,

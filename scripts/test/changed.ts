@@ -35,7 +35,7 @@ export function listChangedSince(revision: string): string[] {
 
 /**
  * Returns what the changed files can affect. `executedBy` returns the files whose functions a test file executed in its last run,
- * or `null` if it has not run yet.
+ * or `null` if the test file has not run yet.
  */
 export function listAffectedBy(changed: readonly string[], executedBy = readRecord): Affected {
   const checks = Object.values<FileCheck>(CHECKS).filter(({ reads }) => changed.some((file) => reads.test(file)));
@@ -67,8 +67,8 @@ function readGraph(): Graph {
 }
 
 /**
- * Returns the changed files and, if a change may concern a value that a file computes when it is loaded, the files that import
- * it. The records say nothing about such values, because every process loads every file.
+ * Returns the changed files. If a change may concern a value that a file computes when the file is loaded, adds the files that
+ * import that file. The records say nothing about such values, because every process loads every file.
  */
 function withImporters(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
   const all = new Set(changed);

@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   }
   if (first === '--since' && revision === undefined) throw new Error('Name a revision: npm test -- --since main');
   if (first === '--changed' || first === '--since') await runAffected(revision ?? 'HEAD');
-  // With test files as arguments, runs only these and no checks, so that it is fast while a developer writes a test.
+  // With test files as arguments, runs only these test files and no checks, to be fast while a developer writes a test.
   else if (named.length > 0) await runTests(named);
   else {
     await runInTurn(Object.values(CHECKS), 2);

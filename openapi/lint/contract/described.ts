@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
-// This rule omits operations, parameters, responses and tags, because Redocly's own rules require their descriptions.
+// This rule does not check operations, parameters, responses and tags, because Redocly's own rules require their descriptions.
 
 export const described: Rule = {
   name: 'described',

@@ -105,7 +105,7 @@ function contractOf(document: Json): Contract {
   return contract;
 }
 
-/** Returns the faults of a JSON block. If its label names an unknown example or schema, the rule code-label reports that. */
+/** Returns the faults of a JSON block. The rule code-label reports labels that name an unknown example or schema. */
 function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
   if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
   if (!options.has('schema')) return [];
@@ -172,8 +172,8 @@ function isRefusedBeforeItsEnd(text: string): boolean {
 }
 
 /**
- * Checks that the listed statuses are possible responses to the curl commands, in order. A request that is not in the contract
- * may only have the status 404 or 405.
+ * Returns a fault for each curl command whose status in the label is not possible. The label lists the statuses in the order of
+ * the commands. A request that is not in the contract may only have the status 404 or 405.
  */
 function faultsOfCommands(code: string, options: Options, { operations }: Contract): Fault[] {
   const lines = code.split('\n');

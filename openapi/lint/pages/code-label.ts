@@ -39,7 +39,7 @@ type Advice = { readonly message: string; readonly remedy: string };
 
 const NOT_CLOSED = { message: 'This code block is not closed.', remedy: 'Add a line with ``` below it.' };
 
-/** Returns whether a code block is closed. If it is not, its text contains the opening line of the next block. */
+/** Returns whether a code block is closed. The text of an unclosed block contains the opening line of the next block. */
 function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }

@@ -23,7 +23,7 @@ const REPAIRS = [
   ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
   // The accessible name must contain the visible text (WCAG 2.2, success criterion 2.5.3).
   ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
-  // Redoc shows one part of the page at a time. These heading levels follow that of the page's title without a gap.
+  // Redoc shows one part of the page at a time. These heading levels follow the level of the page's title without a gap.
   ['#redoc h1', (heading) => heading.setAttribute('aria-level', '2')],
   ['[data-item-kind="httpItem"] h4', (heading) => heading.setAttribute('aria-level', '3')],
   ['[data-item-kind="httpItem"] h5', (heading) => heading.setAttribute('aria-level', '4')],

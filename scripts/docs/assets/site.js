@@ -168,7 +168,7 @@ function followReading(toc) {
   );
   const mark = () => {
     const passed = [...links.keys()].filter((heading) => heading.getBoundingClientRect().top < 120);
-    // The last sections may be too short to reach the top of the window, so the end of the page marks the section in the URL.
+    // At the end of the page, marks the section in the URL, because the last sections may be too short to reach the top.
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const isAtEnd = innerHeight + scrollY >= root.scrollHeight - 2;
     const read = isAtEnd && links.has(target) ? target : passed.at(-1);

@@ -44,8 +44,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
   /**
-   * Returns the content of a page. Builds the page when it is requested, so that only open pages are built. The page passes its
-   * hash to the script.
+   * Returns the content of a page. Builds the page when it is requested, so that only open pages are built. The page passes the
+   * hash of its content to the script of the preview.
    */
   const contentAt = (path: string): { type: string; content: string | Buffer; hash: string } | null => {
     const file = fileAt(path);
@@ -106,7 +106,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     } catch (error) {
       failure = String(error);
     }
-    // The problems in saved files are reported at once. All other problems are reported if no further change comes.
+    // The problems in saved files are reported immediately. All other problems are reported after a delay without further
+    // changes.
     const document = contract?.document ?? null;
     const lintAll = async () => {
       const found = await linter.inAll(document);
@@ -163,7 +164,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
 }
 
-/** The delay lets an open page show the change first. */
+/** The delay before everything is linted, so that an open page shows the change first. */
 const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
 
@@ -179,7 +180,9 @@ function withScript(page: string, path: string): string {
  * the bundled contract; `null` if it cannot be bundled.
  */
 function createLinter(root: string): {
-  /** Checks the guides and the spelling of the saved files. Returns their problems, and the known problems of everything else. */
+  /**
+   * Checks the guides and the spelling of the saved files. Returns the problems found, and the known problems of everything else.
+   */
   inSaved(document: Json | null): Promise<string>;
   inAll(document: Json | null): Promise<string>;
 } {
@@ -221,6 +224,7 @@ function createLinter(root: string): {
 }
 
 /**
- * The most changed files whose spelling is checked at once. Most editors save one file at a time, but some save all open files.
+ * The maximum number of saved files whose spelling is checked immediately; some editors save all open files together. If more
+ * files were saved, their spelling is checked after the delay.
  */
 const SAVED_AT_ONCE = 5;

@@ -201,7 +201,7 @@ const ENDED = ['	if err != nil {', ...END];
 
 /**
  * Returns a raw string literal. If the text contains a backtick, which a raw string literal cannot contain, returns an
- * interpreted one, which has the same escape sequences as JSON.
+ * interpreted string literal, which has the same escape sequences as JSON.
  */
 function goOf(text: string): string {
   return text.includes('`') ? JSON.stringify(text) : `\`${text}\``;

@@ -36,7 +36,7 @@ function idempotencyKeyOf({ operationId }: Operation): string {
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
-  // A deletion gets another row, because the samples of other operations need the first one.
+  // The sample of a deletion deletes the last row of the examples, because the samples of other operations need the first row.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const parametersIn = (location: Parameter['in']) =>
     sent

@@ -41,7 +41,7 @@ export async function buildMockPackage(folder: string): Promise<void> {
   ]);
 }
 
-/** The folder is as deep as those of `src`, because the bundled code finds `generated` by a relative path. */
+/** The folder of the bundle is as deep as the folders in `src`, because the bundled code finds `generated` by a relative path. */
 const CODE = 'dist/mock';
 
 async function bundle(outfile: string): Promise<void> {
@@ -57,7 +57,7 @@ async function bundle(outfile: string): Promise<void> {
     target: `node${OLDEST_NODE}`,
     // By default, Jest loads the package with its own require(), which cannot load an ES module.
     format: 'cjs',
-    // An optional dependency, which is not always installed.
+    // An optional dependency of a bundled package. It is not always installed.
     external: ['supports-color'],
     // json-schema-faker's ES module contains a CommonJS module, which would overwrite the exports of the bundle.
     alias: { 'json-schema-faker': createRequire(import.meta.url).resolve('json-schema-faker') },
@@ -88,9 +88,9 @@ const WITH_RESOLVERS = `function withResolvers() {
 }`;
 
 /**
- * The timers of Node at the time when the package is loaded. Test suites replace the timers with fake ones, on which the mock
- * would wait forever. These names shadow the global timers in the whole bundle, including Express, which calls `setImmediate` for
- * each request. `Date` is not among them, so that the times of items follow a fake clock.
+ * The timers of Node at the time when the package is loaded. Test suites replace the timers with fake timers, and the mock would
+ * wait for these forever. These names shadow the global timers in the whole bundle, including Express, which calls `setImmediate`
+ * for each request. `Date` is not among them, so that the times of items follow a fake clock.
  */
 const REAL_TIMERS = `const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = { ...require('node:timers') };
 const timersPromises = { ...require('node:timers/promises') };
@@ -110,8 +110,8 @@ const withRealTimers: Plugin = {
 };
 
 /**
- * Marks our own modules as free of side effects, so that the bundle leaves out those that only the server uses, such as the
- * database.
+ * Marks our own modules as free of side effects, so that the bundle leaves out modules that only the server uses, such as those
+ * for the database.
  */
 const withoutSideEffects: Plugin = {
   name: 'without-side-effects',

@@ -1,4 +1,5 @@
-// The types of the package charter-mock. They import types only from the contract, because the package contains no other ones.
+// The types of the package charter-mock. This file imports only the contract's types, because the package contains no other
+// types.
 import type { components, operations, paths } from '../../../generated/openapi.d.ts';
 
 /** The schemas of the contract, by name. */
@@ -15,12 +16,12 @@ type ListPath = { [Path in keyof paths]: [ListOf<paths[Path]>] extends [never] ?
 type LastSegment<Path extends string> = Path extends `${string}/${infer Rest}` ? LastSegment<Rest> : Path;
 
 /**
- * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. A field that a creation
- * request may omit can be omitted here, too, as can `id`, `created_at` and `updated_at`.
+ * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. Fields that are
+ * optional in a request that creates an item are also optional here, and so are `id`, `created_at` and `updated_at`.
  */
 export type Seed = { readonly [Path in ListPath as LastSegment<Path>]?: readonly Partial<ListOf<paths[Path]>>[] };
 
-/** Which requests of the operation get the response. A request must have all of these values. */
+/** The requests of the operation that get the response: those that have all of these values. */
 export type Match = {
   /** The path without the query. A `*` stands for any characters. */
   readonly path?: string;
@@ -41,7 +42,7 @@ export type ForcedResponse = {
   readonly body?: unknown;
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
-  /** Sends a status and a body that the contract forbids. */
+  /** Whether the status and the body are sent even if the contract forbids them. */
   readonly allowInvalid?: boolean;
   /** How many requests get the response; 1 by default. `null` means every request until the response is cleared. */
   readonly times?: number | null;
@@ -86,7 +87,7 @@ export type StartOptions = {
   readonly stateful?: boolean;
   /** The environment whose API keys are accepted; "live" by default. */
   readonly environment?: 'live' | 'test';
-  /** Generates data in place of the contract's examples. The same text generates the same data. */
+  /** The seed of generated data, which replaces the contract's examples. The same seed gives the same data. */
   readonly dynamicSeed?: string;
   /**
    * The rate limits in requests per second: of each key, 500 by default, and of all keys together, 1,000 by default. 0 means no
