@@ -25,6 +25,7 @@ export const CONTENT_FIELDS = {
     label: 'Name',
     hint: 'The program that uses the API, such as “Nightly import”. Unique in your organization.',
     attributes: html`maxlength="200" autocomplete="off" required`,
+    hasFocus: true,
   }),
   description: lines({
     label: 'Description',

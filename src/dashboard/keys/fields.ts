@@ -52,13 +52,13 @@ export function parseLifeDays(text: string): number | null {
 
 const REQUIRED_ADDRESSES = 'Your organization requires them for each key that may write.';
 
-type PolicyProps = { readonly access: Pick<KeyAccess, 'policy'> };
+type AddressesProps = { readonly access: Pick<KeyAccess, 'policy'>; readonly context: KeyContext };
 
 /** The field for the addresses from which a key may be used. */
 export const addressesField = lines({
   label: 'Allowed addresses',
-  hint: ({ access: { policy } }: PolicyProps) =>
-    html`IP addresses or subnets, one on each line, such as 203.0.113.7 or 2001:db8:1::/48; at most ${MAX_ALLOWED_ADDRESSES}. Requests from other addresses are refused with 403. ${policy.requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.'}`,
+  hint: ({ access: { policy }, context: { auditSource } }: AddressesProps) =>
+    html`IP addresses or subnets, one on each line, such as 203.0.113.7 or 2001:db8:1::/48; at most ${MAX_ALLOWED_ADDRESSES}. Requests from other addresses are refused with 403. ${policy.requiresAddresses ? REQUIRED_ADDRESSES : 'If the field is empty, the key may be used from any address.'} Your own address is <code>${auditSource.ip}</code> at present.`,
   attributes: html`rows="5" spellcheck="false" autocomplete="off" autocapitalize="off"`,
 });
 

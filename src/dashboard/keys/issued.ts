@@ -27,6 +27,7 @@ export function issuedPage(
 ${replacedPrefix !== null && html`<p><code>${replacedPrefix}…</code> has stopped working. This key replaces it:</p>`}
 <div class="notice warn"><p><strong>This key will not be shown again.</strong> Copy it now, into a secret store${!isOwn && holder.kind === 'person' && html` or straight to ${holder.name}`}. Anyone who has this key can use its permissions.</p></div>
 ${copyField({ id: 'key', label: 'API key', text: key })}
+${copyField({ id: 'variable', label: 'As an environment variable', what: 'environment variable', text: `export CHARTER_API_KEY=${key}` })}
 ${copyField({ id: 'curl', label: 'Try it', what: 'command', text: curl })}
 ${addresses.length > 0 && html`<p class="hint">Run the command from an allowed address. From elsewhere, it gets a 403.</p>`}
 ${facts([

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon, KEY_ICON } from '../../html/icons.ts';
 import { findKey, type KeyDetails, type KeyList, listKeys, MAX_MOVED_KEYS } from '../../service/keys/list-keys.ts';
 import { MAX_COUNTED_KEYS } from '../../store/keys/key-lists.ts';
-import { keysUrlOf, newKeyUrl, urlOf } from '../http/addresses.ts';
+import { guideUrl, keysUrlOf, newKeyUrl, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
@@ -89,7 +89,7 @@ function keyList(context: KeyContext, { list, isActive, isFirst, refusal }: List
   if (counts.active === 0 && counts.ended === 0) {
     return html`<section class="card empty" aria-labelledby="keys">${KEY_ICON}
 <h2 id="keys">No API keys yet</h2>
-<p>With an API key a program, such as a nightly import, can use the API ${isOwn ? 'in your name' : `in the name of ${holder.name}`}.${refusal === null && ' Create one key for each program and each environment, so that each can be replaced alone.'}</p>
+<p>With an API key a program, such as a nightly import, can use the API ${isOwn ? 'in your name' : `in the name of ${holder.name}`}.${refusal === null && ' Create one key for each program and each environment, so that each can be replaced alone.'} <a href="${guideUrl('getting-started')}">Getting started</a> has the first requests.</p>
 ${refusal ?? html`<p>${create}</p>`}</section>`;
   }
   const state = isActive ? null : 'ended';

@@ -26,7 +26,7 @@ const emailField = text({
 
 export const INVITE_FORM = {
   formId: formId(),
-  name: text({ label: 'Name', attributes: html`maxlength="200" autocomplete="off" required` }),
+  name: text({ label: 'Name', attributes: html`maxlength="200" autocomplete="off" required`, hasFocus: true }),
   email: emailField,
   role: roleField,
 };

@@ -4,6 +4,7 @@ import { formatCount } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { getOwnWaysIn, NO_PASSWORD, type OwnWaysIn } from '../../service/authority/sign-in-ways.ts';
+import { listActiveKeys } from '../../service/keys/list-keys.ts';
 import { dismissNotice } from '../../service/keys/notices.ts';
 import { changePassword } from '../../service/sign-in-settings/change-password.ts';
 import { listPasskeys } from '../../service/sign-in-settings/passkeys.ts';
@@ -11,6 +12,7 @@ import { countRecoveryCodesLeft } from '../../service/sign-in-settings/second-fa
 import { hiddenField, nextField, password } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import {
+  guideUrl,
   OWN_KEYS_URL,
   PASSWORD_URL,
   PROFILE_URL,
@@ -61,8 +63,9 @@ function passwordSetting({ hasPassword, mayUsePassword }: OwnWaysIn): Html {
 }
 
 export async function showProfile(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, query } = context;
+  const { actor, dashboard, query, now } = context;
   const { hasSecondFactor } = actor;
+  const keys = await listActiveKeys(dashboard.db, actor, { userId: actor.userId, now });
   const codesLeft = hasSecondFactor ? await countRecoveryCodesLeft(dashboard.db, actor) : 0;
   const ways = await getOwnWaysIn(dashboard.db, actor);
   const passkeys = await listPasskeys(dashboard.db, actor);
@@ -75,6 +78,7 @@ ${facts([
   { name: 'Organization', value: actor.organizationName },
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
+${keys.length === 0 && FIRST_CALL}
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
 ${passwordSetting(ways)}
 ${
@@ -93,6 +97,10 @@ ${
 ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }
+
+/** Leads a person without an active key to the first request. */
+const FIRST_CALL: Html = html`<section class="card" aria-labelledby="first-call"><h2 id="first-call">Your first call</h2>
+<p>You have no active API key. Create one under <a href="${OWN_KEYS_URL}">API keys</a>: the page that shows it has a command with which you can try the API at once. <a href="${guideUrl('getting-started')}">Getting started</a> explains the next steps.</p></section>`;
 
 export const DISMISS_FORM = { notice: hiddenField(), next: nextField };
 

@@ -21,6 +21,7 @@ export const CONTENT_FIELDS = {
     hint: 'Where your program receives events, such as https://example.org/webhooks. The internet must be able to reach it.',
     type: 'url',
     attributes: html`maxlength="${MAX_URL_CHARACTERS}" required autocomplete="off" spellcheck="false"`,
+    hasFocus: true,
   }),
   eventTypes: boxes({
     label: 'Events',

@@ -85,6 +85,24 @@ test('the cursor is in the first field, or at the mistakes of a form that was re
   expect(focused(refused)).toEqual([expect.stringContaining('role="alert"')]);
 
   expect(focused(await new Browser(dashboard.url).get('/sign-in'))).toEqual([expect.stringContaining('id="email"')]);
+  const { browser: administrating } = await createSignedIn(dashboard, 'administrator');
+  for (const [path, id] of [
+    ['/people/users/invite', 'name'],
+    ['/organization/integrations/new', 'name'],
+    ['/organization/webhooks/new', 'url'],
+  ] as const)
+    expect(focused(await administrating.get(path))).toEqual([expect.stringContaining(`id="${id}"`)]);
+});
+
+test('the profile of a person without a key leads to the first call, and a new key can be copied as a variable', async () => {
+  const { browser } = await createSignedIn(dashboard, 'member');
+  const start = await browser.get('/profile');
+  expect(wordsOf(start)).toContain('Your first call You have no active API key.');
+  expect(start.text).toContain('<a href="/docs/getting-started">');
+  const issued = await browser.submit(`${KEYS}/new`, { name: 'First' }, KEYS);
+  const [key = ''] = keysIn(issued);
+  expect(issued.text).toContain(`>export CHARTER_API_KEY=${key}</textarea>`);
+  expect(wordsOf(await browser.get('/profile'))).not.toContain('Your first call');
 });
 
 async function rotationOf(lifeDays: number | null, policy: { maxKeyLifeDays?: number; allowsUnendingKeys?: boolean }) {

@@ -34,6 +34,7 @@ test('the menu of a key leads to the form, which saves, shows what is saved, and
   const { browser, id, path, key } = await formFor(member);
   expect((await browser.get(KEYS)).text).toContain(`href="${path}"`);
   expect((await browser.get(`${KEYS}/${id}`)).text).toContain(`href="${path}"`);
+  expect(wordsOf(await browser.get(path))).toContain('Your own address is 127.0.0.1 at present.');
   const change = { addresses: '203.0.113.99/24\r\n::ffff:192.0.2.1', requests_per_second: '20' };
   const saved = await browser.submit(path, change);
   expect(saved.status).toBe(303);
