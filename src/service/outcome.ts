@@ -51,6 +51,7 @@ const IS_COMMITTED = {
   created: true,
   'link-made': true,
   'test-sent': true,
+  'failed-resent': true,
   'secret-made': true,
   'codes-made': true,
   'session-renewed': true,

@@ -75,7 +75,7 @@ test('a manager sees the webhooks without a form, and a form that is posted by h
     if (response.status === 405) pages.push(page.text);
     else refused.push(path);
   }
-  expect([refused.length, pages.length]).toEqual([8, 3]);
+  expect([refused.length, pages.length]).toEqual([9, 3]);
   for (const path of refused) expect(pages.join()).not.toContain(`"${path}"`);
   expect(await rowsOf(db)).toEqual(before);
 });

@@ -83,13 +83,25 @@ test.each([
   ['deep in the list', { id: '10000000-0000-0000-0000-000000000000', side: 'after' }],
   ['before a position', { id: '10000000-0000-0000-0000-000000000000', side: 'before' }],
 ] as const)('a list page of deliveries %s reads its rows only', async (_, from) => {
-  const plan = await planOf(() => listWebhookDeliveries(planned.db, ours.scope, { endpointId, from, limit: 26 }));
+  const plan = await planOf(() =>
+    listWebhookDeliveries(planned.db, ours.scope, { endpointId, isFailed: false, from, limit: 26 }),
+  );
   // The blocks of 26 deliveries, each with an event and an attempt, and of the descents of the indexes.
   expect(plan?.blocks).toBeLessThan(400);
 });
 
+test('the few failed deliveries are found among all others', async () => {
+  const query = { endpointId, isFailed: true, from: null, limit: 26 } as const;
+  expect((await planOf(() => listWebhookDeliveries(planned.db, ours.scope, query)))?.blocks).toBeLessThan(60);
+});
+
 test('a delivery is found by its key', async () => {
-  const [first] = await listWebhookDeliveries(planned.db, ours.scope, { endpointId, from: null, limit: 1 });
+  const [first] = await listWebhookDeliveries(planned.db, ours.scope, {
+    endpointId,
+    isFailed: false,
+    from: null,
+    limit: 1,
+  });
   const ids = { endpointId, messageId: first?.messageId ?? '', withBodies: true };
   expect((await planOf(() => findWebhookDelivery(planned.db, ours.scope, ids)))?.blocks).toBeLessThan(60);
 });

@@ -169,6 +169,14 @@ export function parseDay(text: string): Date | null | undefined {
   return isDay && day.toISOString().startsWith(text) ? day : null;
 }
 
+/** Returns the minute of a text in UTC such as "2026-01-31T14:05"; `undefined` for an empty text, and `null` for any other text. */
+export function parseMinute(text: string): Date | null | undefined {
+  if (text === '') return undefined;
+  const minute = new Date(`${text}:00.000Z`);
+  const isMinute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(minute.getTime());
+  return isMinute && minute.toISOString().startsWith(text) ? minute : null;
+}
+
 /** Returns the field for a page that does not always have it. The value is `undefined` if the field was not sent. */
 export function optional<Typed, Value, Props>(
   field: Field<Typed, Value, Props>,

@@ -123,7 +123,7 @@ export function integrationUrl(id: string, page?: IntegrationPage): string {
 export const WEBHOOKS_URL = `${ORGANIZATION_URL}/webhooks`;
 export const NEW_WEBHOOK_URL = `${WEBHOOKS_URL}/new`;
 
-type EndpointPage = 'change' | 'rotate' | 'disable' | 'enable' | 'delete' | 'test';
+type EndpointPage = 'change' | 'rotate' | 'disable' | 'enable' | 'delete' | 'test' | 'resend';
 
 export function endpointUrl(id: string, page?: EndpointPage): string {
   return at(`${WEBHOOKS_URL}/${id}`, page);

@@ -8,7 +8,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { exportRequests, listRequests, type RequestsOf } from '../../service/keys/key-requests.ts';
 import type { ListedRequest, RequestSummary } from '../../store/keys/key-requests.ts';
-import { type Option, select, text, withNormalForm } from '../forms/fields.ts';
+import { type Option, parseMinute, select, text, withNormalForm } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
@@ -205,16 +205,17 @@ function readFilters({ status, operation, key, from, to, request }: FilterValues
   const chosen = STATUSES.get(status);
   if (chosen === undefined) errors['status'] = ['must be one of those in the list.'];
   const [first, last] = [parseMinute(from), parseMinute(to)];
-  if (first === undefined) errors['from'] = ['must be a time such as 2026-01-31T14:05.'];
-  if (last === undefined) errors['to'] = ['must be a time such as 2026-01-31T14:05.'];
-  if (first != null && last != null && first > last) errors['to'] = ['must not be before the first time.'];
+  if (first === null) errors['from'] = ['must be a time such as 2026-01-31T14:05.'];
+  if (last === null) errors['to'] = ['must be a time such as 2026-01-31T14:05.'];
+  if (first instanceof Date && last instanceof Date && first > last)
+    errors['to'] = ['must not be before the first time.'];
   if (request !== '' && !isId(request)) errors['request'] = ['must be a whole X-Request-Id, as a response has it.'];
   const filters = {
     statuses: chosen?.statuses ?? ALL_STATUSES,
     operation: operation === '' ? null : operation,
     key,
     from: first ?? null,
-    to: last == null ? null : new Date(last.getTime() + MINUTE_MS),
+    to: last instanceof Date ? new Date(last.getTime() + MINUTE_MS) : null,
     requestId: isId(request) ? request : null,
   };
   const hasProblem = Object.keys(errors).length > 0;
@@ -222,17 +223,6 @@ function readFilters({ status, operation, key, from, to, request }: FilterValues
     ? { status: 422, message: '', fields: errors, retryAfterSeconds: null }
     : null;
   return { filters, problem };
-}
-
-/**
- * Returns the minute in UTC of a text such as "2026-01-31T14:05", `null` if the text is empty, or `undefined` if it is not a
- * minute.
- */
-function parseMinute(text: string): Date | null | undefined {
-  if (text === '') return null;
-  const minute = new Date(`${text}:00.000Z`);
-  const isMinute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(minute.getTime());
-  return isMinute && minute.toISOString().startsWith(text) ? minute : undefined;
 }
 
 type FilterProps = {

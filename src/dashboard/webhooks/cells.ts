@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
+import { formatCount } from '../../domain/text.ts';
 import { formatDay } from '../../domain/time.ts';
 import { type DisabledReason, MAX_FAILING_DAYS, TEST_EVENT_TYPE } from '../../domain/webhooks/webhook-endpoint.ts';
 import { type Html, html } from '../../html/html.ts';
 import { MAX_COUNTED_DELIVERIES, type WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhooks/webhook-history.ts';
 import { badge } from '../markup/parts.ts';
-import { boundedCount, instant } from '../markup/words.ts';
+import { boundedCount, exactInstant, instant } from '../markup/words.ts';
 
 // Parts that the list of endpoints and an endpoint's own pages share.
 
@@ -65,6 +66,14 @@ export function breakable(text: string): Html {
   return html`${first}${others.map((part) => html`.<wbr>${part}`)}`;
 }
 
+/** Returns words such as "in 12 seconds" or "in 3 hours". */
+function waitWords(at: Date, now: Date): string {
+  const seconds = Math.max(1, Math.round((at.getTime() - now.getTime()) / 1000));
+  if (seconds < 2 * 60) return `in ${formatCount(seconds, 'second')}`;
+  if (seconds < 2 * 3600) return `in ${formatCount(Math.round(seconds / 60), 'minute')}`;
+  return `in ${formatCount(Math.round(seconds / 3600), 'hour')}`;
+}
+
 export function eventName({ isTest, eventType }: Pick<WebhookDelivery, 'isTest' | 'eventType'>): string {
   if (isTest) return TEST_EVENT_TYPE;
   return eventType ?? 'Event no longer kept';
@@ -83,7 +92,7 @@ export function deliveryState(delivery: State, now: Date): Html {
   if (isBeingSent(delivery, now)) return badge('neutral', 'Being sent');
   if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
   if (attempts === 0) return badge('neutral', 'Waiting');
-  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : instant(nextAttemptAt)}</span>`;
+  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : html`${exactInstant(nextAttemptAt)}, ${waitWords(nextAttemptAt, now)}`}</span>`;
 }
 
 /**

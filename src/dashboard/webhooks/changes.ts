@@ -1,5 +1,7 @@
+import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { Conflict, Done } from '../../service/outcome.ts';
+import { type Conflict, type Done, invalid } from '../../service/outcome.ts';
+import { resendFailed } from '../../service/webhooks/deliveries.ts';
 import {
   changeEndpoint,
   disableEndpointByUser,
@@ -8,8 +10,10 @@ import {
   removeEndpoint,
 } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
-import { type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
-import { endpointUrl, WEBHOOKS_URL } from '../http/addresses.ts';
+import { MAX_RESENT } from '../../store/webhooks/webhook-history.ts';
+import { parseMinute, text, withParser } from '../forms/fields.ts';
+import { emptyOf, type Fields, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
@@ -25,16 +29,21 @@ async function readEndpoint(context: SignedInContext): Promise<WebhookEndpointDe
   return getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context));
 }
 
-type Confirmation = { readonly title: string; readonly content: Html; readonly problem?: Problem | null };
+type Confirmation = {
+  readonly title: string;
+  readonly content: Html;
+  readonly problem?: Problem | null;
+  readonly fields?: Fields;
+};
 
 function confirmationPage(
   context: SignedInContext,
   endpoint: WebhookEndpointDetails,
-  { title, content, problem = null }: Confirmation,
+  { title, content, problem = null, fields = CONTENT_FIELDS }: Confirmation,
 ): View {
   const up = { name: hostOf(endpoint), href: endpointUrl(endpoint.id) };
   const main = html`${head({ title, up, lead: html`<span class="breakable">${endpoint.url}</span>` })}
-${problemSummary(problem, CONTENT_FIELDS)}
+${problemSummary(problem, fields)}
 <div class="card narrow">${content}</div>`;
   return page(context, { title, main, problem });
 }
@@ -105,4 +114,51 @@ ${actionForm(context, { action: endpointUrl(endpoint.id, 'delete'), button: 'Del
 export async function remove(context: SignedInContext): Promise<View> {
   await removeEndpoint(context.dashboard.db, context.actor, { endpointId: endpointIdOf(context) });
   return redirect(`${WEBHOOKS_URL}?done=deleted`);
+}
+
+export const RESEND_FAILED_FORM = {
+  since: withParser(
+    text({
+      label: 'Failed since, UTC',
+      hint: `The time of the event. At most ${formatNumber(MAX_RESENT)} events are sent again at once, the oldest first.`,
+      type: 'datetime-local',
+      attributes: html`class="short" required autocomplete="off"`,
+    }),
+    parseMinute,
+  ),
+};
+
+export async function showResendFailed(context: SignedInContext): Promise<View> {
+  return resendFailedPage(context, { typed: emptyOf(RESEND_FAILED_FORM), problem: null });
+}
+
+async function resendFailedPage(context: SignedInContext, filled: Filled<typeof RESEND_FAILED_FORM>): Promise<View> {
+  const endpoint = await readEndpoint(context);
+  const content = actionForm(context, {
+    action: endpointUrl(endpoint.id, 'resend'),
+    fields: html`<p>The events whose deliveries have failed for good are sent again, with the same ids.</p>${fieldsOf(RESEND_FAILED_FORM, filled).since}`,
+    button: 'Resend all failed',
+    cancel: urlOf(endpointUrl(endpoint.id), { state: 'failed' }),
+  });
+  const { problem } = filled;
+  return confirmationPage(context, endpoint, {
+    title: 'Resend failed deliveries',
+    content,
+    problem,
+    fields: RESEND_FAILED_FORM,
+  });
+}
+
+/** Sends the events since a time again whose deliveries have failed. */
+export async function resendAllFailed(
+  context: SignedInContext,
+  { values, typed }: Form<typeof RESEND_FAILED_FORM>,
+): Promise<View> {
+  const endpointId = endpointIdOf(context);
+  if (!(values.since instanceof Date)) {
+    const problem = problemOf(invalid('since', 'must be a time such as 2026-01-31T14:05.'));
+    return resendFailedPage(context, { typed, problem });
+  }
+  const { count } = await resendFailed(context.dashboard.db, context.actor, { endpointId, since: values.since });
+  return redirect(urlOf(endpointUrl(endpointId), { state: 'failed', done: count === 0 ? 'none-resent' : 'resent' }));
 }

@@ -12,7 +12,7 @@ import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
 import { chartFigure } from '../markup/chart.ts';
 import { page } from '../markup/layout.ts';
-import { doneNotice, facts, head, pager, postForm } from '../markup/parts.ts';
+import { doneNotice, facts, head, pager, postForm, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
 import {
@@ -34,6 +34,11 @@ import { endpointIdOf, hostOf } from './context.ts';
 const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | undefined>([
   ['changed', () => 'The endpoint is saved.'],
   [
+    'resent',
+    () => 'Failed deliveries are sent again. Those that are still listed are older, or were too many at once.',
+  ],
+  ['none-resent', () => 'No delivery since then has failed.'],
+  [
     'disabled',
     ({ disabledAt }) => (disabledAt === null ? undefined : 'The endpoint is disabled. Deliveries that wait are kept.'),
   ],
@@ -49,10 +54,11 @@ const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | unde
 /** Shows an endpoint's own page: its state, its attempts of a week and its last deliveries. */
 export async function showWebhook(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
+  const isFailed = query.get('state') === 'failed';
   const [after, before] = [query.get('after'), query.get('before')];
   const endpointId = endpointIdOf(context);
   const endpoint = await getEndpoint(dashboard.db, actor, endpointId);
-  const deliveries = await listDeliveries(dashboard.db, actor, { endpointId, after, before });
+  const deliveries = await listDeliveries(dashboard.db, actor, { endpointId, isFailed, after, before });
   const main = html`${head({
     title: breakable(hostOf(endpoint)),
     up: { name: 'Webhooks', href: WEBHOOKS_URL },
@@ -63,7 +69,7 @@ ${doneNotice(DONE.get(query.get('done') ?? '')?.(endpoint))}
 ${endpoint.disabledReason !== null && endpoint.disabledReason !== 'user' && repairNotice(endpoint.disabledReason)}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(endpoint, context.now)}</section>
 ${attemptSection(endpoint, context.now)}
-${deliverySection(context, { endpoint, deliveries, isFirst: after === null && before === null })}`;
+${deliverySection(context, { endpoint, deliveries, isFailed, isFirst: after === null && before === null })}`;
   return page(context, { title: `${hostOf(endpoint)}, webhook endpoint`, main });
 }
 
@@ -121,24 +127,40 @@ function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
 type Deliveries = {
   readonly endpoint: WebhookEndpointDetails;
   readonly deliveries: DeliveryListPage;
+  /** Whether the list has failed deliveries only. */
+  readonly isFailed: boolean;
   readonly isFirst: boolean;
 };
 
 function deliverySection(
   { actor, formToken, now }: SignedInContext,
-  { endpoint, deliveries: { deliveries, previous, next }, isFirst }: Deliveries,
+  { endpoint, deliveries: { deliveries, previous, next }, isFailed, isFirst }: Deliveries,
 ): Html {
   const url = endpointUrl(endpoint.id);
+  const state = isFailed ? 'failed' : null;
+  const resend =
+    isFailed &&
+    mayGovern(actor.role) &&
+    html`<a class="button" href="${endpointUrl(endpoint.id, 'resend')}">${icon('rotate')}Resend all failed</a>`;
   const test =
     mayGovern(actor.role) &&
     postForm(
       { action: endpointUrl(endpoint.id, 'test'), formToken },
       html`<button class="button">Send a test event</button>`,
     );
-  const none = isFirst
-    ? 'Nothing was sent yet. Charter sends an event at the next change of a parent program, or when an administrator sends a test event.'
-    : 'There are no more deliveries.';
-  return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2>${test}</div>
+  const none = isFailed
+    ? 'No delivery has failed.'
+    : isFirst
+      ? 'Nothing was sent yet. Charter sends an event at the next change of a parent program, or when an administrator sends a test event.'
+      : 'There are no more deliveries.';
+  return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2><div class="actions"><a class="button" href="${urlOf(url, { state })}#deliveries">Refresh</a>${isFailed ? resend : test}</div></div>
+${tabBar({
+  label: 'Status',
+  tabs: [
+    { name: 'All', href: `${url}#deliveries`, isCurrent: !isFailed },
+    { name: 'Failed', href: `${urlOf(url, { state: 'failed' })}#deliveries`, isCurrent: isFailed },
+  ],
+})}
 ${
   deliveries.length === 0
     ? html`<p class="quiet">${none}</p>`
@@ -149,7 +171,7 @@ ${
         rows: deliveries.map((delivery) => ({ cells: cells(delivery, endpoint, now) })),
       })}</div>`
 }
-${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, position)}#deliveries` })}</section>`;
+${pager({ isFirst, previous, next, urlAt: (position) => `${urlOf(url, { state, ...position })}#deliveries` })}</section>`;
 }
 
 function cells(delivery: ListedWebhookDelivery, endpoint: WebhookEndpointDetails, now: Date) {

@@ -5,7 +5,18 @@ import { deliveryUrl, endpointUrl, NEW_WEBHOOK_URL, WEBHOOKS_URL } from '../http
 import type { SignedInContext } from '../http/request-context.ts';
 import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
-import { change, disable, enable, remove, showChange, showDelete, showDisable } from './changes.ts';
+import {
+  change,
+  disable,
+  enable,
+  RESEND_FAILED_FORM,
+  remove,
+  resendAllFailed,
+  showChange,
+  showDelete,
+  showDisable,
+  showResendFailed,
+} from './changes.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS, CREATE_FORM, createWebhook, showNewWebhook } from './create.ts';
 import { resend, sendTest, showDelivery } from './delivery.ts';
@@ -49,6 +60,12 @@ export const webhookPages: readonly SignedInPage[] = [
     mayEnter: mayGovern,
     get: showDelete,
     post: provenForm('delete the webhook endpoint', {}, remove, { nameOf }),
+  },
+  {
+    path: endpointUrl(ENDPOINT, 'resend'),
+    mayEnter: mayGovern,
+    get: showResendFailed,
+    post: form(RESEND_FAILED_FORM, resendAllFailed),
   },
   { path: endpointUrl(ENDPOINT, 'test'), mayEnter: mayGovern, post: form({}, sendTest) },
   { path: deliveryUrl(ENDPOINT, MESSAGE, 'resend'), mayEnter: mayGovern, post: form({}, resend) },

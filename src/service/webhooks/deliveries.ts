@@ -15,6 +15,7 @@ import {
   type ListedWebhookDelivery,
   listWebhookDeliveries,
   lockWebhookDelivery,
+  resendFailedDeliveries,
   resendWebhookDelivery,
   type WebhookDelivery,
   type WebhookDeliveryWithAttempts,
@@ -34,6 +35,14 @@ export type DeliveryListPage = {
 
 const PAGE_SIZE = 25;
 
+type DeliveryListRequest = {
+  readonly endpointId: string;
+  /** Whether only failed deliveries are listed. */
+  readonly isFailed: boolean;
+  readonly after: string | null;
+  readonly before: string | null;
+};
+
 /**
  * Lists the deliveries of an endpoint, the latest first. The list is empty if there is no such endpoint. Ignores a position that
  * is not a UUID.
@@ -41,14 +50,14 @@ const PAGE_SIZE = 25;
 export async function listDeliveries(
   db: Database,
   actor: Actor,
-  { endpointId, after, before }: { endpointId: string; after: string | null; before: string | null },
+  { endpointId, isFailed, after, before }: DeliveryListRequest,
 ): Promise<DeliveryListPage> {
   requireRight(actor, 'see webhooks');
   if (!isId(endpointId)) return { deliveries: [], previous: null, next: null };
   const window = { after: positionOfId(after), before: positionOfId(before), size: PAGE_SIZE };
   const { rows, previous, next } = await readListPage(
     window,
-    (from, limit) => listWebhookDeliveries(db, actor.scope, { endpointId, from, limit }),
+    (from, limit) => listWebhookDeliveries(db, actor.scope, { endpointId, isFailed, from, limit }),
     ({ messageId }) => messageId,
   );
   return { deliveries: rows, previous, next };
@@ -104,6 +113,24 @@ export async function resendDelivery(
       detail: { url: delivery.url, endpoint: endpointId, event: messageId },
     });
     return DONE;
+  });
+}
+
+/** The number of failed deliveries that are sent again. */
+export type FailedResent = { readonly kind: 'failed-resent'; readonly count: number };
+
+/** Sends the events since an instant again whose deliveries have failed, the oldest first, at most MAX_RESENT. */
+export async function resendFailed(
+  db: Database,
+  actor: Actor,
+  { endpointId, since }: { readonly endpointId: string; readonly since: Date },
+): Promise<FailedResent> {
+  return runAction(db, async (tx) => {
+    const endpoint = await lockWebhookAction(tx, actor, endpointId);
+    const count = await resendFailedDeliveries(tx, actor.scope, { endpointId: endpoint.id, since });
+    const detail = { url: endpoint.url, endpoint: endpoint.id, deliveries: String(count), since: since.toISOString() };
+    if (count > 0) await recordAct(tx, actor, { action: 'webhook.resent', detail });
+    return { kind: 'failed-resent', count };
   });
 }
 

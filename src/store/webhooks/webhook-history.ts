@@ -42,6 +42,8 @@ const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "e
 
 type DeliveryQuery = {
   readonly endpointId: string;
+  /** Whether only failed deliveries are listed. */
+  readonly isFailed: boolean;
   /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<{ readonly id: string }> | null;
   /** The maximum number of rows. The caller asks for one row more than it shows. */
@@ -58,14 +60,18 @@ export async function listWebhookDeliveries(
   return rows;
 }
 
-function webhookDeliveriesStatement({ organizationId }: OrganizationScope, { endpointId, from, limit }: DeliveryQuery) {
+function webhookDeliveriesStatement(
+  { organizationId }: OrganizationScope,
+  { endpointId, isFailed, from, limit }: DeliveryQuery,
+) {
   const isReversed = from?.side === 'before';
+  const failed = isFailed ? "and state = 'failed'" : '';
   const position = from === null ? '' : `and message_id ${isReversed ? '>' : '<'} $4`;
   return {
     text: `
       select ${SELECT}, last.number as "lastNumber", last.at as "lastAt", last.status as "lastStatus", last.error as "lastError"
       from (
-        select * from webhook_deliveries where organization_id = $1 and endpoint_id = $2 ${position}
+        select * from webhook_deliveries where organization_id = $1 and endpoint_id = $2 ${failed} ${position}
         order by message_id ${isReversed ? 'asc' : 'desc'} limit $3) d
       left join events e on e.organization_id = $1 and e.id = d.message_id
       left join lateral (
@@ -186,6 +192,28 @@ export async function resendWebhookDelivery(
     update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()
     where organization_id = ${scope.organizationId}::uuid and endpoint_id = ${endpointId}::uuid
       and message_id = ${messageId}::uuid`;
+}
+
+/** The most deliveries that are resent by one action, so that it locks few rows for a short time. */
+export const MAX_RESENT = 1000;
+
+/**
+ * Makes the failed deliveries of events since an instant due now, the oldest first, at most MAX_RESENT. Returns how many. Test
+ * events are left out.
+ */
+export async function resendFailedDeliveries(
+  tx: Transaction,
+  scope: OrganizationScope,
+  { endpointId, since }: { readonly endpointId: string; readonly since: Date },
+): Promise<number> {
+  const { organizationId } = scope;
+  return tx.$executeRaw`
+    update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()
+    where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
+      select message_id from webhook_deliveries
+      where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and state = 'failed'
+        and not is_test and message_id > ${positionBefore(since)}::uuid
+      order by message_id limit ${MAX_RESENT}::int for no key update)`;
 }
 
 /** Inserts a delivery of a test event, which is not in the feed. The delivery is due immediately. */

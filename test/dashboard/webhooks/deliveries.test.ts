@@ -243,3 +243,38 @@ test('an endpoint is added, tried, sent a change twice, given another secret, an
   expect(wordsOf(await browser.get('/organization'))).toContain('1 webhook endpoint was disabled');
   expect(wordsOf(await browser.get(endpoint))).toMatch(/Last 7 days At most \d+ in one day \d+ successful \d+ failed/);
 });
+
+test('failed deliveries are listed alone, and those since a time are sent again', async () => {
+  const { browser, people, endpointId, endpoint, messageId } = await createDelivery(
+    'administrator',
+    [FAILED],
+    'failed',
+  );
+  const { organizationId } = people.scope;
+  const other = await writeEvent(db, people.scope, 'Succeeded');
+  await writeAttempts(db, { organizationId, endpointId, messageId: other }, [{}], 'succeeded');
+  const failed = await browser.get(`${endpoint}?state=failed`);
+  expect([failed.text.includes(messageId), failed.text.includes(other)]).toEqual([true, false]);
+  const path = `${endpoint}/resend`;
+  const resend = (since: string) => browser.submit(path, { since });
+  const minuteOf = (ms: number) => new Date(dashboard.now().getTime() + ms).toISOString().slice(0, 16);
+  expectToSay(await resend('yesterday'), 422, 'Failed since, UTC must be a time such as 2026-01-31T14:05.');
+  expect((await resend(minuteOf(5 * 60_000))).headers['location']).toContain('done=none-resent');
+  expect((await resend(minuteOf(-5 * 60_000))).headers['location']).toContain('done=resent');
+  const states = await db.prisma.webhookDelivery.findMany({ where: { endpointId }, orderBy: { state: 'asc' } });
+  expect(states.map(({ messageId, state, failures }) => [messageId, state, failures])).toEqual([
+    [messageId, 'pending', 0],
+    [other, 'succeeded', 0],
+  ]);
+  const log = await db.prisma.auditEvent.findFirstOrThrow({ where: { organizationId, action: 'webhook.resent' } });
+  expect(log.detail).toMatchObject({ endpoint: endpointId, deliveries: '1' });
+  const managing = await browserOf(dashboard, people.manager);
+  expect((await managing.get(`${endpoint}?state=failed`)).text).not.toContain(path);
+});
+
+test('a delivery that waits says in how many seconds the next attempt is', async () => {
+  const { browser, endpoint, messageId } = await createDelivery('administrator', [FAILED], 'pending');
+  const nextAttemptAt = new Date(dashboard.now().getTime() + 95_000);
+  await db.prisma.webhookDelivery.updateMany({ where: { messageId }, data: { nextAttemptAt } });
+  expect(wordsOf(await browser.get(endpoint))).toMatch(/Next attempt: \d+ \w+ 20\d\d, [\d:]{8} UTC , in \d+ seconds/);
+});

@@ -135,6 +135,21 @@ async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
      from generate_series(0, 47) i`,
     [organizationId, id],
   );
+  await pool.query(
+    `insert into key_requests (organization_id, key_id, at, request_id, operation, status, exception, message, duration_ms)
+     select $1::uuid, $2::uuid, now() - i * interval '47 minutes', gen_random_uuid(), r.operation, r.status, r.exception, r.message, 3 + i * i
+     from generate_series(0, 59) i join (values
+       (0, 'listParentPrograms', 200, '', ''),
+       (1, 'upsertParentProgramByExternalId', 422, 'ValidationException',
+         'name must be at most 200 characters long; it has 212. See errors for 1 more field.'),
+       (2, 'batchParentPrograms', 429, 'TooManyRequestsException',
+         'This API key can send 50 requests per second. Wait for the number of seconds in Retry-After, then send fewer.'),
+       (3, 'getParentProgram', 500, 'ServerException',
+         'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.'),
+       (4, 'deleteParentProgram', 403, 'AuthorizationException', 'This API key lacks the permission parent_programs:write.')
+     ) r (place, operation, status, exception, message) on r.place = i % 5`,
+    [organizationId, id],
+  );
   const lastUse = { lastUsedNetwork: '2001:db8:12:34::/64', lastUsedClient: 'python-requests/2.32.3' };
   const today = new Date().toISOString().slice(0, 10);
   const usedNetworks = { '2001:db8:12:34::/64': today, '203.0.113.7': today, '198.51.100.23': '2026-01-31' };
