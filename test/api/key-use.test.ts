@@ -82,6 +82,14 @@ test('2xx and 3xx count as successful, 4xx as refused and 5xx as failed, whether
   expect(await counted(ours)).toEqual(once({ successful: 5, refused: 3, failed: 1 }));
 });
 
+test('a batch counts as its changes, as it does in the rate limits', async () => {
+  const ours = await createTestOrganization(server);
+  const changes = ['A', 'B', 'C'].map((name) => ({ action: 'create', body: { name } }));
+  expect((await ours.client.post(`${LIST}/batch`, { changes })).status).toBe(200);
+  expect((await ours.client.post(`${LIST}/batch`, { changes: [] })).status).toBe(422);
+  expect(await counted(ours)).toEqual(once({ successful: 3, refused: 1 }));
+});
+
 test('401 to an ended key, 403 and 429 count as refused', async () => {
   const reader = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
   expect((await reader.client.post(LIST, { name: 'Program' })).status).toBe(403);

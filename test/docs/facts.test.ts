@@ -27,7 +27,7 @@ import {
   UNUSED_GRACE_DAYS,
   USED_WITHIN_DAYS,
 } from '../../src/domain/keys/key-notice.ts';
-import { MAX_USED_NETWORKS, SHOWN_PERIODS } from '../../src/domain/keys/key-usage.ts';
+import { KEPT_REQUESTS, MAX_USED_NETWORKS, SHOWN_PERIODS } from '../../src/domain/keys/key-usage.ts';
 import { DEFAULT_LIMITS } from '../../src/domain/keys/request-limits.ts';
 import { MAX_CHARACTERS } from '../../src/domain/name.ts';
 import {
@@ -261,6 +261,8 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['repeat its attempts after # seconds', constant('LEASE_SECONDS')],
   ['waits up to # seconds for attempts in progress', constant('STOP_MS') / 1000],
   ['at most # test events within a minute', constant('MAX_TESTS_PER_MINUTE')],
+  ['the oldest first, at most # at once', constant('MAX_RESENT')],
+  ['the last # requests of # days that were refused', KEPT_REQUESTS.unsuccessful, KEPT_REQUESTS.days],
   ['attempts of the last # days', constant('SHOWN_DAYS')],
   // Signing in
   [
