@@ -1,8 +1,17 @@
 // The demonstration's API keys and a month of their requests, so that newcomers see what the charts show. The keys themselves are
 // not kept, so that nobody can use them.
+import { randomUUID } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { type Environment, expiryOf, holderText, mintKey } from '../src/domain/keys/api-key.ts';
-import { firstShown, type PeriodUse, type ResultCounts, requestsOf, totalOf } from '../src/domain/keys/key-usage.ts';
+import {
+  firstShown,
+  KEPT_REQUESTS,
+  type PeriodUse,
+  type RecordedRequest,
+  type ResultCounts,
+  requestsOf,
+  totalOf,
+} from '../src/domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../src/domain/organizations/organization-scope.ts';
 import type { Permission } from '../src/domain/people/role.ts';
 import { DAY_MS, HOUR_MS } from '../src/domain/time.ts';
@@ -23,6 +32,9 @@ type DemonstrationKey = {
   readonly client: string;
   /** An address from the ranges for documentation (RFC 5737). */
   readonly network: string;
+  /** The operation of its requests, and why some of them are refused. */
+  readonly operation: string;
+  readonly refusal: Pick<RecordedRequest, 'status' | 'exception' | 'message'>;
   /** Returns the number of requests in the hour that begins at `hour`, by result. */
   readonly requestsIn: (hour: Date) => ResultCounts;
 };
@@ -30,6 +42,14 @@ type DemonstrationKey = {
 const NONE: ResultCounts = { successful: 0, refused: 0, failed: 0 };
 const [MANAGER, MEMBER] = ['manager@northwind.example', 'member@northwind.example'];
 const REVOKED_DAYS_AGO = 5;
+const INTEGRATION_DAYS_AGO = 60;
+const REVOKED = { status: 401, exception: 'AuthenticationException', message: 'This API key was revoked.' };
+const FAULT = {
+  status: 500,
+  exception: 'ServerException',
+  message:
+    'Something went wrong on our side. Try again. If it happens again, contact support and quote the X-Request-Id.',
+};
 
 const KEYS: readonly DemonstrationKey[] = [
   {
@@ -41,6 +61,8 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: null,
     client: 'python-requests/2.32.3',
     network: '203.0.113.40',
+    operation: 'upsertParentProgramByExternalId',
+    refusal: { status: 422, exception: 'ValidationException', message: 'name must not be blank.' },
     requestsIn(hour) {
       if (hour.getUTCHours() !== 2) return NONE;
       const day = dayOf(hour);
@@ -60,6 +82,8 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: null,
     client: 'node',
     network: '198.51.100.17',
+    operation: 'getParentProgram',
+    refusal: { status: 404, exception: 'NotFoundException', message: 'There is no parent program with this id.' },
     requestsIn(hour) {
       const isWeekend = hour.getUTCDay() % 6 === 0;
       const isWorkingHour = hour.getUTCHours() >= 7 && hour.getUTCHours() < 19;
@@ -77,6 +101,8 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: REVOKED_DAYS_AGO,
     client: 'curl/8.5.0',
     network: '203.0.113.40',
+    operation: 'listParentPrograms',
+    refusal: REVOKED,
     requestsIn: (hour) => (hour.getUTCHours() % 6 === 0 ? { ...NONE, successful: 24 } : NONE),
   },
   {
@@ -88,6 +114,8 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: null,
     client: 'node',
     network: '203.0.113.52',
+    operation: 'listEvents',
+    refusal: REVOKED,
     requestsIn: (hour) => ({ successful: 8, refused: 0, failed: hour.getUTCHours() === 5 ? 1 : 0 }),
   },
   {
@@ -99,6 +127,8 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: null,
     client: '',
     network: '',
+    operation: 'getKey',
+    refusal: REVOKED,
     requestsIn: () => NONE,
   },
 ];
@@ -119,6 +149,10 @@ export async function seedKeys(
   const { ownerEmail: _, ...integration } = INTEGRATION;
   const added = { ...integration, id: newId(), ownerUserId: owner.id };
   await insertIntegration(tx, scope, added);
+  await tx.user.updateMany({
+    where: { organizationId, id: added.id },
+    data: { createdAt: ago(INTEGRATION_DAYS_AGO) },
+  });
   const holders = [...users, { ...added, email: null }];
   for (const key of KEYS) {
     const holder = holders.find((each) => holderText(each) === key.holder);
@@ -160,6 +194,8 @@ export async function seedKeys(
       ...daysOf(hours).map((use) => ({ ...use, period: 'day' as const })),
     ];
     await tx.keyUse.createMany({ data: rows.map((row) => ({ ...row, organizationId, keyId: id })) });
+    const requests = requestsOfLastDays(key, hours, now);
+    await tx.keyRequest.createMany({ data: requests.map((request) => ({ ...request, organizationId, keyId: id })) });
   }
 }
 
@@ -178,6 +214,27 @@ function hoursOf(
     return { startsAt, ...counts };
   });
   return hours.filter((use) => requestsOf(use) > 0);
+}
+
+/** Returns the requests that are recorded one by one: those that were refused or failed, and one of each hour that were successful. */
+function requestsOfLastDays(
+  { operation, refusal }: DemonstrationKey,
+  hours: readonly PeriodUse[],
+  now: Date,
+): readonly RecordedRequest[] {
+  const first = now.getTime() - KEPT_REQUESTS.days * DAY_MS;
+  const requests = hours.flatMap(({ startsAt, successful, refused, failed }) => {
+    const all = [
+      ...Array<typeof refusal>(refused).fill(refusal),
+      ...Array<typeof refusal>(failed).fill(FAULT),
+      ...(successful > 0 ? [{ status: 200, exception: '', message: '' }] : []),
+    ];
+    return all.map((response, i): RecordedRequest => {
+      const at = new Date(startsAt.getTime() + Math.floor(((i + 0.5) * HOUR_MS) / all.length));
+      return { ...response, requestId: randomUUID(), at, operation, durationMs: 2 + variation(at.getTime(), 40) };
+    });
+  });
+  return requests.filter(({ at }) => at.getTime() > first && at <= now);
 }
 
 function daysOf(hours: readonly PeriodUse[]): readonly PeriodUse[] {

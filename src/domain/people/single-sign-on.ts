@@ -109,6 +109,11 @@ export function parseGroupRoles(text: string): GroupRoleRule[] {
   return rules;
 }
 
+/** Returns whether a domain is reserved for examples and tests, so that it has no TXT records (RFC 2606 and RFC 6761). */
+export function isReservedDomain(domain: string): boolean {
+  return /(^|\.)(example|test|invalid|localhost)$/.test(domain) || /(^|\.)example\.(com|net|org)$/.test(domain);
+}
+
 /** Returns the SHA-256 of the secret in the cookie that ties a sign-in to its browser. */
 export function hashBrowserSecret(secret: string): Buffer {
   return createHash('sha256').update(`single sign-on ${secret}`).digest();

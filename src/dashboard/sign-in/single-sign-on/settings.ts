@@ -1,5 +1,11 @@
 import { shownEmail } from '../../../domain/people/email.ts';
-import { MAX_DOMAINS, MAX_GROUP_ROLES, NEW_PEOPLE_ROLES, txtRecordOf } from '../../../domain/people/single-sign-on.ts';
+import {
+  isReservedDomain,
+  MAX_DOMAINS,
+  MAX_GROUP_ROLES,
+  NEW_PEOPLE_ROLES,
+  txtRecordOf,
+} from '../../../domain/people/single-sign-on.ts';
 import { formatCount } from '../../../domain/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { icon } from '../../../html/icons.ts';
@@ -194,7 +200,7 @@ ${
 }</section>`;
 }
 
-function domainSetting({ formToken }: SignedInContext, record: SsoDomainRecord, i: number): Html {
+function domainSetting({ formToken, actor }: SignedInContext, record: SsoDomainRecord, i: number): Html {
   const { domain, verifiedAt } = record;
   const { name, value } = txtRecordOf(record);
   const button = (action: 'check' | 'remove', content: Html) =>
@@ -207,7 +213,8 @@ ${
   verifiedAt === null &&
   html`<p class="quiet">Publish a TXT record with this name and value, then check it.</p>
 ${copyField({ id: `name-${i}`, label: 'Name', what: `the name for ${domain}`, text: name })}
-${copyField({ id: `value-${i}`, label: 'Value', what: `the value for ${domain}`, text: value })}`
+${copyField({ id: `value-${i}`, label: 'Value', what: `the value for ${domain}`, text: value })}
+${isReservedDomain(domain) && html`<p class="quiet">This domain is reserved for examples, so it has no TXT records. To try single sign-on with it, an operator verifies it by <code class="breakable">npm run admin -- vouch-domain --organization ${actor.scope.organizationId} --domain ${domain}</code></p>`}`
 }</div>
 <div class="actions">${verifiedAt === null && button('check', html`<button class="button">${icon('search')}Check<span class="unseen"> ${domain}</span></button>`)}${button('remove', html`<button class="button danger-plain">${icon('revoke')}Remove<span class="unseen"> ${domain}</span></button>`)}</div></div>`;
 }

@@ -279,6 +279,9 @@ describe('a domain', () => {
     const { name, value } = await recordOf(actor.scope.organizationId, 'verified.example');
     const page = await browser.get(SETTINGS);
     for (const text of [name, value, 'Not verified']) expect(page.text).toContain(text);
+    // The domains of the demonstration are of this kind, and would be a dead end.
+    const command = `vouch-domain --organization ${actor.scope.organizationId} --domain verified.example`;
+    expect(wordsOf(page)).toContain(command);
     const check = () => post(browser, 'domains/check', 'verified.example');
     for (const records of [undefined, [], ['charter-verification=other'], [`${value}x`]]) {
       if (records === undefined) names.records.delete(name);
