@@ -35,7 +35,7 @@ const closings = ({ seen }: Peer) => seen.text.match(/^Connection: close\r$/gm)?
 const untilEnded = (peer: Peer) => until('the end of the connection', () => peer.seen.isEnded);
 
 let served: string[] = [];
-/** The first path of each connection that the server has closed. */
+/** The path of each request to /flooding or /polite whose connection is closed. */
 let closed: string[] = [];
 /** The responses to /slow, each as a function that `answerAll` calls. */
 let waiting: (() => void)[] = [];

@@ -41,7 +41,7 @@ test('text at twice the size is not clipped and needs no horizontal scrolling', 
   expect(wrong).toEqual([]);
 });
 
-/** Returns the buttons, labels and headings whose text overflows them. */
+/** Returns the texts of elements, such as buttons, labels and headings, that are too narrow for their text. */
 function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('.button, label, h1, h2, h3, .badge, dd, th, .hint')]
     .filter((each) => each.checkVisibility() && each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1)

@@ -187,7 +187,7 @@ test('somebody new signs in by a tile of the provider, and gets the role of thei
   await page.waitForURL('**/profile/api-keys');
   expect(await nameOf(page)).toContain('Nele Neu');
   expect((await db.prisma.user.findFirstOrThrow({ where: { email } })).role).toBe('manager');
-  // The provider says that she has just signed in, so creating a key requires no further proof.
+  // The provider says that the person has just signed in, so creating a key requires no further proof.
   await createKey(page, 'Nightly import');
 });
 

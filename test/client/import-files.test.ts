@@ -1,4 +1,4 @@
-// Files as other programs write them. The functions of `charter-import` read them and write their reports.
+// Files as other programs write them. The functions of `charter-import` read the files and write reports about them.
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -200,7 +200,7 @@ test.each([
   const file = await fileWith(csvOf(250));
   expect(await runFile(COMMAND, [file, ...options], envOf(ours, network.url))).toMatchObject({ code: 0 });
   // One request for the key and three batches. Without the waits, two batches would be refused and sent again. On a busy machine,
-  // one batch may be.
+  // one batch may still be refused.
   expect(network.received.length).toBeLessThan(6);
 });
 

@@ -137,7 +137,7 @@ test.each([
     const others = startIntegrations([elsewhere.client, elsewhere.client]);
     await integrations.afterMore(WRITES);
 
-    // The network is cut while a transaction of that server holds the lock of an organization.
+    // When the network is cut, a transaction of the server `cut` waits for the lock of an organization, and then gets the lock.
     const { orphan } = await withClient(database.url, async (holder) => {
       const { rows } = await holder.query('select pg_backend_pid() as pid');
       await holder.query('begin');

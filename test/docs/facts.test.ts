@@ -102,7 +102,7 @@ const JITTER = retry(1, 1) / retry(1) - 1;
 const RETRY_HOURS = Math.ceil(RETRY_MINUTES.reduce((sum, minutes) => sum + minutes, 0) / 60);
 const [keepAliveIdle = 0, interval = 0, count = 0] = Object.values(KEEP_ALIVE_SETTINGS).map(Number);
 
-/** What the texts say, with their values in order. `#` stands for a number in digits or words. */
+/** Statements of the texts, each with its values in order. `#` stands for a number in digits or words. */
 const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   // Requests
   [

@@ -24,7 +24,7 @@ test('there is one in TypeScript, in JavaScript and in Python', () => {
 test('the receiver in TypeScript compiles', async () => {
   const [{ code } = { code: '' }] = receivers;
   await write(join(scratch.folder, 'compiled.ts'), code);
-  // skipLibCheck, because the client's declarations are checked with the samples of its README.
+  // `skipLibCheck` is set, because the test of the client's README checks the client's declarations.
   expect(await typeCheck(scratch, ['compiled.ts'], { skipLibCheck: true })).toEqual({
     code: 0,
     stdout: '',

@@ -191,7 +191,7 @@ test('the samples in TypeScript compile', async () => {
   const ofOurs = samples.filter(({ label }) => label === 'TypeScript');
   const files = ofOurs.map(({ operationId }) => `compiled/${operationId}.ts`);
   for (const [i, file] of files.entries()) await write(join(scratch.folder, file), ofOurs[i]?.source ?? '');
-  // skipLibCheck, because the client's declarations are checked with the samples of its README.
+  // `skipLibCheck` is set, because the test of the client's README checks the client's declarations.
   expect(await typeCheck(scratch, files, { skipLibCheck: true })).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 

@@ -1,4 +1,4 @@
-// Checks that the planted faults of `npm run drift` still fit their files, without trying them, which takes minutes.
+// Checks that the planted faults of `npm run drift` still fit their files. Does not try them, because that would take minutes.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAULTS, isTest } from '../../scripts/drift/faults.ts';

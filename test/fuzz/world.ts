@@ -20,7 +20,9 @@ export type World = {
   /** The number of requests that were sent. */
   readonly count: { requests: number };
   newOrganization(): Promise<TestOrganization>;
-  /** Sends a request, again if it is slow or gets no response. Throws if the second attempt gets no response, either. */
+  /**
+   * Sends a request, and sends it again if it is slow or gets no response. Throws if the second attempt gets no response, either.
+   */
   send(outgoing: Outgoing, ours: TestOrganization): Promise<TimedReply>;
   close(): Promise<void>;
 };

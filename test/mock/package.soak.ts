@@ -265,7 +265,7 @@ test('the examples of the README compile, and the first one runs', async () => {
 });
 
 describe('npx charter-mock', () => {
-  // Starts the command without npx, because npx might end before or after it.
+  // Starts the command without npx, because npx might end before or after the command.
   const command = join(folder, 'node_modules/.bin/charter-mock');
   const start = (...parameters: string[]) =>
     runningOf(spawn(process.execPath, [command, ...parameters], { cwd: folder, ...LIMITED }));

@@ -124,7 +124,7 @@ test('the log never contains a key, header, query or body of a request', async (
   for (const word of [secret, strange.slice(-40), 'Bearer', 'uthorization', 'ecret-search', 'Secret', 'SECRET-1']) {
     expect({ word, isPrinted: printed.includes(word) }).toEqual({ word, isPrinted: false });
   }
-  // Nor does the log contain 12 successive characters of the key.
+  // The log does not contain 12 successive characters of the key, either.
   for (let at = 0; at + 12 <= secret.length; at += 1) expect(printed).not.toContain(secret.slice(at, at + 12));
 });
 

@@ -34,7 +34,7 @@ const HOST = '127.0.0.2';
 const METRICS_HOST = '127.0.0.3';
 const WORKERS = 3;
 const POOL_SIZE = 20;
-/** Longer than a shutdown without this variable takes. */
+/** A drain time that is longer than a shutdown without DRAIN_SECONDS. */
 const DRAIN_SECONDS = 4;
 /**
  * The ages of old events, in days. The server of this test deletes both events, and a server without the variables only the

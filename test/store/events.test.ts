@@ -162,7 +162,7 @@ const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
     'created',
   ],
   'raw SQL changes the organization': [sql(`update organizations set name = 'Other' where id = $1`)],
-  // Tools that copy data copy the events themselves.
+  // Tools that copy data also copy the events, so their writes cause none.
   'a tool copies data': [
     ({ scope: { organizationId } }) =>
       inTransaction(db, async (client) => {

@@ -15,7 +15,8 @@ import {
 } from '../../support/contract/planted.ts';
 
 /**
- * The contract to which the tests make changes. It is separate from the real contract, so that the tests do not depend on that.
+ * The contract to which the tests make changes. It is separate from the real contract, so that changes of the real contract do
+ * not break the tests.
  */
 export const contract: Json = JSON.parse(readFileSync(join(import.meta.dirname, 'contract.json'), 'utf8'));
 

@@ -64,7 +64,7 @@ test('with a second factor, the password without a code proves nothing, and each
 });
 
 test('a wrong proof leaves one event with user, means and address, and the database does not store what was tried', async () => {
-  // The attack: a stolen session tries passwords, and its owner never learns of it.
+  // The attack: a thief tries passwords in a stolen session, and its owner never learns of it.
   const account = await createAccount(db);
   const token = await openSession(db, account);
   expect(await codeOf(give(account, { token, password: SECRET }))).toBe('invalid');

@@ -19,13 +19,15 @@ export function messageIn(example: string, field: string): string {
   return Object(document['components']).examples[example].value.errors[field][0];
 }
 
-/** Throws unless the contract allows this response to this request. Otherwise records the response's status. */
+/** Throws if the contract does not allow this response to this request. Otherwise, records the response's status. */
 export function requireConformity(asked: CheckedRequest, response: CheckedResponse): void {
   requireLimits(response);
   requireUnlimitedConformity(asked, response);
 }
 
-/** Throws unless the contract allows this response of a server without rate limits. Otherwise records the response's status. */
+/**
+ * Throws if the contract does not allow this response of a server without rate limits. Otherwise, records the response's status.
+ */
 export function requireUnlimitedConformity(asked: CheckedRequest, response: CheckedResponse): void {
   for (const operation of checkShown(asked, response)) note(operation, response.status);
 }

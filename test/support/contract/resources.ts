@@ -36,7 +36,7 @@ export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
   return own;
 }
 
-/** Returns the path of the list that the operation's path belongs to; that of the first resource if there is none. */
+/** Returns the path of the list that the operation's path belongs to; the path of the first resource's list if there is none. */
 export function listOf(operation: Pick<Operation, 'path'>): string {
   return lists.find((path) => isUnder(operation.path, path)) ?? resourceOf(operation).path;
 }

@@ -20,13 +20,13 @@ export const markdownFiles: readonly string[] = [
   ...[...filesIn('openapi'), ...filesIn('src')].filter((file) => file.endsWith('.md')),
 ];
 
-/** The Markdown files and the contract, without texts about earlier versions and examples of mistakes. */
+/** The Markdown files and the contract, except for the texts about earlier versions and the examples of mistakes. */
 const readersFiles = [
   ...markdownFiles.filter((file) => !/CHANGELOG\.md$|^openapi\/(?:lint|released)\//.test(file)),
   ...filesIn('openapi').filter((file) => /^openapi\/(?:openapi|(?:paths|components|webhooks)\/.*)\.yaml$/.test(file)),
 ];
 
-/** The texts for readers by file. Each paragraph is on one line. */
+/** The texts for readers by file, each as one line. */
 export const texts: ReadonlyMap<string, string> = new Map(
   readersFiles.map((file) => [file, read(file).replace(/\s*\n\s*/g, ' ')]),
 );

@@ -9,7 +9,8 @@ import { type Owners, unlimitedTables } from './statement-scope.ts';
 import { intercept, statementOf } from './statements.ts';
 
 /**
- * Functions in src/store, by file, that may send statements without naming the organization. So may all functions in unscoped/.
+ * Functions in src/store, by file, that may send statements without naming the organization. All functions in unscoped/ may do
+ * so, too.
  */
 export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   // These cover all organizations in one statement: housekeeping, actions of operators, uses of keys, notices about keys,

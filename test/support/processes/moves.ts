@@ -77,7 +77,7 @@ export async function useMoves() {
       return Promise.all([one, other]);
     });
 
-  /** Starts `work`, which waits for the locked table, calls `act` in the meantime, and returns the result of `work`. */
+  /** Starts `work`. Calls `act` while `work` waits for the locked table. Returns the result of `work`. */
   const actWhileLocked = <T>(table: string, work: () => Promise<T>, act: () => Promise<unknown>): Promise<T> =>
     inTransaction(source.db, async (held) => {
       await held.query(`lock table ${table} in access exclusive mode`);
@@ -88,7 +88,7 @@ export async function useMoves() {
       return result;
     });
 
-  /** Starts `work`, which waits for a lock, terminates its connection, and returns the result of `work`. */
+  /** Starts `work`. Terminates the connection of `work` while it waits for a lock. Returns the result of `work`. */
   const interruptAt = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
     inTransaction(source.db, async (held) => {
       await held.query(lock);

@@ -6,8 +6,8 @@ import { PASSWORD } from '../data/accounts.ts';
 import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 
 /**
- * The patterns of keys, of secrets of endpoints, and of tokens of sessions, links and forms. The last pattern is the path of the
- * tests' endpoints.
+ * The patterns of API keys, of secrets of endpoints, of tokens of sessions, links and forms, of the encryption key and the
+ * password of the tests, and of the URLs of their endpoints.
  */
 const SECRETS = new RegExp(
   [
