@@ -85,7 +85,7 @@ export const SHOWN_PROGRAM_IDS = ['019c2291-34b8-752e-bca9-6513269e0d37', '019c4
 /** The event id in the contract's examples. The event about the creation of the first program gets this id. */
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
-/** Returns 200 parent programs: every combination of region, subject and cohort. Every fifth one has no external id. */
+/** Returns 200 parent programs: every combination of region, subject and cohort. Every fifth program has no external id. */
 export function demonstrationPrograms(): DemonstrationProgram[] {
   return COHORTS.flatMap((cohort) =>
     REGIONS.flatMap((region) =>

@@ -6,7 +6,7 @@ type ValuesOf<O extends Options> = ReturnType<typeof readArguments<O>>;
 
 /**
  * Runs a command: prints the help for `--help`, and otherwise calls `main` with the values of the options. The exit code is the
- * result of `main`, 0 if `main` returns nothing, or 1 if it throws; the error's message is then printed.
+ * result of `main`, or 0 if `main` returns nothing. If `main` throws, prints the message of the error, and the exit code is 1.
  */
 export async function runMain<const O extends Options>(
   options: O,

@@ -32,7 +32,7 @@ const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting
 const CAST = /::\s*"?\w+"?\s*\([\d\s,]*\)/g;
 
 /**
- * Returns the statements of a migration that make requests wait for a lock, for longer the larger the table is. Tables that the
+ * Returns the statements of a migration that make requests wait for a lock, for a time that grows with the table. Tables that the
  * migration itself creates do not count, because they are empty. `before` is the SQL of all earlier migrations.
  */
 export function longLocksOf(sql: string, before = ''): LongLock[] {

@@ -164,7 +164,7 @@ async function diff(url: string): Promise<string | null> {
       filters: { externalTables: [], externalEnums: [] },
     }),
   );
-  // With `exitCode`, 2 means that there is a difference.
+  // With the option `exitCode`, the exit code 2 means that there is a difference.
   return result.exitCode === 2 ? (result.stdout ?? '') : null;
 }
 

@@ -4,7 +4,7 @@ import { GUIDES, guidesIn } from '../../scripts/docs/guides.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import type { Json } from '../../src/contract/document.ts';
 
-/** What a page may link to or show, read from the files that are written by hand, not from generated files. */
+/** What a page may link to or show. It is read from the files that are written by hand, not from generated files. */
 export type LinkTargets = {
   /** The bundled contract; `null` if the contract cannot be bundled. */
   readonly document: Json | null;

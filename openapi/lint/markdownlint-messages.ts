@@ -59,7 +59,7 @@ const KNOWN: Readonly<Record<string, (detail: string) => Advice>> = {
   MD047: () => ({ message: 'The file does not end with a line break.', remedy: 'Add one at the end.' }),
 };
 
-/** Returns the numbers in a detail such as "Expected: 120; Actual: 130". The expected value comes first. */
+/** Returns the numbers in a text such as "Expected: 120; Actual: 130", in which the expected value comes first. */
 function numbersIn(detail: string): readonly string[] {
   return detail.match(/\d+/g) ?? [];
 }

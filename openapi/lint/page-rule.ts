@@ -11,7 +11,7 @@ export type PageRule = {
 
 export type Fault = {
   readonly at: MicromarkToken;
-  /** The number of a line of the page, from 1, within the token `at`. Default: the first line of `at`. */
+  /** The line of the fault within the token `at`, as a line number of the page, from 1. Default: the first line of `at`. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;

@@ -79,9 +79,9 @@ type CellState = {
 
 const READY = 'ready';
 
-/** More than the two seconds that /readyz takes at most. */
+/** The time limit for a response, above the two seconds that /readyz takes at most. */
 const TIMEOUT_MS = 5000;
-/** Several times the size of the metrics of a server with 256 workers. */
+/** The maximum size of a response: several times the size of the metrics of a server with 256 workers. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_HEALTH_CHARACTERS = 100;
 

@@ -171,7 +171,8 @@ async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Clien
 }
 
 /**
- * Returns cases for what an integrator requests to keep a copy in sync. They read an organization that no other case writes to.
+ * Returns cases for what an integrator requests to keep a copy in sync. These cases read an organization to which no other case
+ * writes.
  */
 async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg.Client): Promise<Case[]> {
   const unchanged = small.at(-1) ?? small[0];
@@ -222,7 +223,7 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;
   const [before, first] = await getRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
-  // The day ends with the last change in the data, which may have been created before today.
+  // The data may have been created before today, so the day ends with the last change in the data.
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();
   const pages = (parameters: Record<string, string>): Load => ({

@@ -9,7 +9,7 @@ const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');
 export const ENCRYPTION_KEY = ENCRYPTION_KEY_BYTES.toString('base64');
 export const KEYRING = new Keyring([ENCRYPTION_KEY_BYTES]);
 
-/** The number of organizations with 1,000 rows. One more organization has 1,000,000. */
+/** The number of organizations with 1,000 rows. One more organization has 1,000,000 rows. */
 const SMALL = 100;
 /** The number of organizations with 10 rows. No case reads these rows, but they give the indexes a realistic size. */
 const TINY = 10_000;

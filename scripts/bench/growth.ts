@@ -23,7 +23,7 @@ type Growth = Pick<GrowthCase, 'title' | 'of'> & {
   readonly milliseconds: readonly number[];
 };
 
-/** The costs of one size, apart from requests. */
+/** The costs of a database of one size, apart from the latency of requests. */
 type SizeCosts = Size & {
   readonly databaseBytes: number;
   /** The WAL of one update right after a checkpoint. It contains a full image of nearly every page that the update changes. */

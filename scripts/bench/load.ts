@@ -50,8 +50,8 @@ const busyUntil = new Map<number, number>();
 const IDLE_SECONDS = 10;
 const WAKE_SECONDS = 5;
 /**
- * The fraction of 503 responses that is allowed. A pause of the machine can delay a few requests for so long that they get a 503,
- * which must not end a long run.
+ * The fraction of 503 responses that is allowed. A pause of the machine can delay a few requests for so long that they get a 503.
+ * That must not end a long run.
  */
 const MAX_REFUSED_SHARE = 0.01;
 /** The number of connections that are opened at the same time. It is below 511, the length of a listener's queue. */

@@ -89,7 +89,7 @@ export type Change = {
   readonly direction: Direction;
   readonly verdict: Verdict;
   readonly place: string;
-  /** The place without the operations that use the component. */
+  /** The place, without a list of the operations that use the component. */
   readonly shortPlace: string;
   readonly words: string;
   /** Why the change is breaking; empty if it is not. */

@@ -5,7 +5,7 @@ import { root } from '../tool.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
 import { filesLoadedBy, packageOf, readManifest } from './traced.ts';
 
-/** A file of the artifact: a copy of a file, a text that is written here, or a symbolic link. */
+/** A file of the artifact: a copy of another file, a file with the given text, or a symbolic link. */
 export type Entry =
   | { readonly kind: 'copy'; readonly source: string; readonly mode: number }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
@@ -16,7 +16,7 @@ export type Content = ReadonlyMap<string, Entry>;
 
 export type Variant = {
   readonly version: string;
-  /** Whether the artifact contains PostgreSQL, for a server without DATABASE_URL. */
+  /** Whether the artifact contains PostgreSQL, which a server without DATABASE_URL starts. */
   readonly hasPostgres: boolean;
 };
 

@@ -60,7 +60,10 @@ export function contractOf(document: Json): Contract {
   };
 }
 
-/** Returns the example of the server's origin. Pages that a server serves show that server's origin instead. */
+/**
+ * Returns the server's origin that the contract gives as an example. Pages that a server serves show the origin of that server
+ * instead.
+ */
 export function originOf(document: Json): string {
   const [server] = [document['servers']].flat();
   return exampleUrlOf(server);

@@ -12,7 +12,7 @@ export type Assets = ReadonlyMap<string, string>;
 export type Site = {
   readonly source: Source;
   readonly assets: Assets;
-  /** The URL of the server that the pages show, without a slash at the end. */
+  /** The server's URL, as the pages show it, without a slash at the end. */
   readonly server: string;
   /** The URL of the documentation, without a slash at the end. */
   readonly address: string;

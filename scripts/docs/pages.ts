@@ -171,7 +171,10 @@ function operationSection(operation: Operation | Webhook, placeOf: (name: string
   return html`<section class="operation"><h3 id="${place}">${operation.summary}</h3>${text(operationMarkdown(operation, placeOf), { topLevel: 4, idOf: (anchor) => `${place}/${anchor}` })}</section>`;
 }
 
-/** Returns the options for the headings of an article: they are below the article's title, and their ids begin with its place. */
+/**
+ * Returns the options for the headings of an article: the headings are below the article's title, and their ids begin with the
+ * article's place.
+ */
 function inside(place: string) {
   return { topLevel: 3, idOf: (anchor: string) => `${place}/${anchor}` };
 }

@@ -19,7 +19,7 @@ export async function toPostmanCollection(contract: { readonly info: { readonly 
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
     // The converter adds "baseUrl", but the contract has its own variable "base_url".
     variable: [...variable.filter(({ key }) => key !== 'baseUrl'), { key: 'api_key', value: '' }],
-    // The webhooks' folder has no requests, because clients receive webhooks.
+    // Leaves out the folder for webhooks, which has no requests, because clients receive webhooks.
     item: item.filter((folder) => folder.item?.length !== 0),
   };
 }

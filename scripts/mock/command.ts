@@ -14,7 +14,7 @@ type Program = {
   startMock(options: MockOptions): Promise<Mock>;
   /** A further sentence about the running mock, or an empty string. */
   readonly note: string;
-  /** The following modes exist only in a checkout. */
+  /** This function and the next one exist only in a checkout. */
   runStockPrism?(options: OptionsOf<'stock-prism'>): Promise<void>;
   pack?(): Promise<void>;
 };

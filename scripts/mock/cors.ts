@@ -37,7 +37,7 @@ function headersOf(operations: readonly Operation[]): string {
   return [...new Set([...declared, APPLIED_HEADER, WARNING_HEADER])].sort().join(', ');
 }
 
-/** Returns a function that prints once that web pages can call the mock but not a server. */
+/** Returns a function that prints a warning when it is first called: web pages can call the mock, but not a server. */
 export function warnOfBrowsers(print: (line: string) => void): (origin: string) => void {
   let isWarned = false;
   return (origin) => {

@@ -33,7 +33,7 @@ await runMockCommand({
  * and each request, and runs until the process exits. Rejects if the port is in use.
  */
 async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'stock-prism'>): Promise<void> {
-  // If the port is in use, this rejects with a clear message. Prism would print its whole help text and exit.
+  // If the port is in use, `listen` rejects with a clear message. Prism would print its whole help text and exit.
   await (await listen(() => {}, { host, port })).stop();
   process.argv = [
     process.execPath,

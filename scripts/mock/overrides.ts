@@ -131,8 +131,8 @@ export function valuesOf(value: unknown, field: string): Record<string, string> 
 }
 
 /**
- * Returns whether the text matches the pattern. Does not use a regular expression, because a pattern with many stars would make
- * it slow.
+ * Returns whether the text matches the pattern. Does not use a regular expression, because a pattern with many stars would make a
+ * regular expression slow.
  */
 function isOfPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');

@@ -59,7 +59,7 @@ function createListener(deps: ListenerDeps): RequestListener {
   };
 }
 
-/** Reads the body of the request. If the request has no body, its stream has already ended (see server.ts). */
+/** Reads the body of the request. If the request has no body, its stream has already ended (see src/server.ts). */
 async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
   if (req.readableEnded) return Buffer.alloc(0);
   // Given the length, getRawBody refuses a body that is too large before it reads the body.

@@ -67,7 +67,7 @@ export class MockRateLimits {
     try {
       this.limit(request);
     } catch {
-      // The headers are set, with no requests left.
+      // Although `limit` throws, it has set the headers, which show that no requests are left.
     }
     const [, policy, , left] = request.rateLimitFields;
     request.rateLimitFields = [];

@@ -97,7 +97,7 @@ function copyOf(
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // The stream of a request without a body may never end (see server.ts).
+  // The stream of a request without a body may never end (see src/server.ts).
   if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0)
     return Buffer.alloc(0);
   let size = 0;

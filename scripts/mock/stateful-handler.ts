@@ -162,7 +162,7 @@ const deleteItem: Action = async (input, kept) => {
   return respond(input, kept, null);
 };
 
-/** Returns the current time, or one millisecond after the last change if that is later. */
+/** Returns the current time or the time one millisecond after the last change, whichever is later. */
 function timeOfChange(current: Json, now: () => Date): Date {
   return new Date(Math.max(now().getTime(), Date.parse(String(current['updated_at'])) + 1));
 }

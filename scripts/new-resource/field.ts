@@ -45,7 +45,7 @@ const KINDS = Object.keys(BOUNDS);
 /** A time in the format of responses. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FLAGS = ['nullable', 'unique', 'filter'];
-/** The maximum length of an indexed text. An entry of an index has at most 2,704 bytes, and a character has up to 4. */
+/** The maximum length of an indexed text. An entry of an index has at most 2,704 bytes, and a character has at most 4 bytes. */
 const MAX_INDEXED = 600;
 /** The names that a field cannot have: fields of every resource, parameters of lists, and columns of the server's own SQL. */
 const TAKEN =

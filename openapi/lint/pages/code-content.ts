@@ -76,7 +76,7 @@ export const codeContent: PageRule = {
 };
 
 type Fault = {
-  /** The number of the line, from 0 at the line that opens the code block. */
+  /** The number of the line. The line that opens the code block is line 0. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
@@ -133,7 +133,7 @@ function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
   ];
 }
 
-/** Returns the validator of a schema; `null` if the schema does not exist or is not valid, which other rules report. */
+/** Returns the validator of a schema; `null` if the schema does not exist or is not valid. Other rules report these problems. */
 function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   try {
     return ajv.getSchema(`contract#/components/schemas/${name}`) ?? null;

@@ -182,7 +182,7 @@ function weightOf(field, { kind }) {
   return field === 'where' && (kind === 'operation' || kind === 'webhook') ? 0.9 : FIELDS[field];
 }
 
-/** Returns whether the place contains a word that is equal to this one or begins with it. */
+/** Returns whether the place contains a word that is equal to `word` or begins with it. */
 function hasNearly(found, id, word) {
   return Object.keys(found.find((each) => each.id === id).match).some((term) => term.startsWith(word));
 }

@@ -13,10 +13,10 @@ export type * from './types.ts';
 
 /** A mistake in the options, the data or a forced response, or an address on which the mock cannot listen. */
 export class MockError extends Error {
-  /** One sentence for each mistake, which begins with the name of the option or the field. */
+  /** One sentence for each mistake. A sentence begins with the name of the option or the field. */
   readonly problems: readonly string[];
 
-  /** Creates an error. `hint` is a sentence for the end of the message that does not describe a mistake. */
+  /** Creates an error. `hint` is a sentence that does not describe a mistake, for the end of the message. */
   constructor(problems: readonly string[], hint?: string) {
     const listed = problems.length === 1 ? '' : `There are ${problems.length} mistakes:\n  `;
     super(`${listed}${problems.join('\n  ')}${hint === undefined ? '' : `\n${hint}`}`);
