@@ -1,6 +1,6 @@
-// Sends the same requests to a server behind the proxy and to a mock with the same data, and compares the whole responses:
-// status, all headers and body. A mock that stores nothing gets the requests, too. The requests are derived from the document, so
-// every new operation is included.
+// Sends the same requests to a server behind the proxy of charter-mock and to a mock with the same data, and compares the whole
+// responses: status, all headers and body. A mock that stores nothing gets the requests, too. The requests are derived from the
+// document, so every new operation is included.
 import { successesOf } from '../../src/contract/document.ts';
 import { Client, exchangeRaw, parseRaw, type Reply, rawRequest } from '../support/clients/client.ts';
 import { ADDED_BY_THE_MOCK, type Operation, operations, requireMockConformity } from '../support/contract/contract.ts';

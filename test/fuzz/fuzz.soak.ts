@@ -41,7 +41,8 @@ test('malformed bytes get a response of the document or none, and the server kee
 });
 
 test('a response to bytes is read without damage to a character that arrives in two segments', async () => {
-  // The bug: a character in two segments became two U+FFFD, so the body was longer than its Content-Length.
+  // The bug: exchangeRaw turned a character that arrived in two chunks into two U+FFFD, so the body was longer than its
+  // Content-Length.
   const body = `x${'é'.repeat(500_000)}`;
   await using server = await startUpstream((_, res) => res.end(body));
   expect((await exchangeRaw(server.url, rawRequest('GET /'))).endsWith(body)).toBe(true);

@@ -29,7 +29,7 @@ export function validDraft(operation: Operation): fc.Arbitrary<Draft> {
   }));
 }
 
-/** Generates the path with the caller's own id or a generated one. */
+/** Generates the path with the id of the caller's own row, or with a generated id. */
 function pathOf({ path }: Operation, parameters: readonly Parameter[]): fc.Arbitrary<Pick<Draft, 'path' | 'subject'>> {
   const inPath = parameters.filter(({ in: where }) => where === 'path');
   if (inPath.length === 0) return fc.constant({ path, subject: 'own' });

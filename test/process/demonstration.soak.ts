@@ -84,7 +84,7 @@ async function withDemonstration(work: (databaseUrl: string) => Promise<void>): 
   }
 }
 
-/** Creates so many keys of the demonstration's administrator, whose names are this name and a number. */
+/** Creates `count` keys of the demonstration's administrator. The name of each key is `name` and a number. */
 function addKeys(url: string, count: number, name: string) {
   return withClient(url, (client) =>
     client.query(

@@ -12,7 +12,7 @@ const managing = await browserOf(dashboard, manager);
 
 const HOUR_MS = 3_600_000;
 
-/** Creates a key that was last used so many hours ago, or never if `hours` is `null`. */
+/** Creates a key that was last used `hours` hours ago, or never if `hours` is `null`. */
 async function keyOf(holder: Actor, hours: number | null) {
   const issued = await giveKey(db, holder, { name: `Nightly ${crypto.randomUUID()}` });
   const lastUsedAt = hours === null ? null : new Date(dashboard.now().getTime() - hours * HOUR_MS);

@@ -21,7 +21,7 @@ beforeEach(() =>
 const pageOf = (id: string) => `/people/users/${userId}/api-keys/${id}`;
 const linksOn = ({ text }: Page) => [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
 
-/** Creates a key of the member and rotates it so many times. Returns the ids of all keys, the oldest first. */
+/** Creates a key of the member and rotates it `rotations` times. Returns the ids of all keys, the oldest first. */
 async function rotatedKey(name: string, rotations: number): Promise<string[]> {
   const ids = [(await giveKey(db, member, { name })).id];
   for (let i = 0; i < rotations; i += 1) {
@@ -278,7 +278,7 @@ test('the requests of a key are on its own page only, not on that of its success
 
 const REQUESTS = '/organization/api-keys/requests';
 
-/** Creates a key of the member with so many requests in the current hour. */
+/** Creates a key of the member with `successful` successful requests and one refused request in the current hour. */
 async function usedKey({ member, scope }: People, name: string, successful: number): Promise<string> {
   const { id } = await giveKey(db, member, { name });
   const { organizationId } = scope;

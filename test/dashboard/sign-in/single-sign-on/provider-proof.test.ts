@@ -72,7 +72,7 @@ async function keyNames(email: string): Promise<string[]> {
   return (await db.prisma.apiKey.findMany({ where: { user: { email } } })).map(({ name }) => name);
 }
 
-/** Moves the beginning of the person's proof so many minutes into the past. */
+/** Moves the beginning of the person's proof into the past by `minutes`. */
 async function takeMinutes(email: string, minutes: number): Promise<void> {
   const change = 'update sso_sign_ins set created_at = created_at - make_interval(mins => $2) where email = $1';
   expect((await db.pool.query(change, [email, minutes])).rowCount).toBe(1);

@@ -245,7 +245,7 @@ test('too many sign-ins that are not completed are refused for a while', async (
   for (let i = 0; i < 20; i += 1) await beginWith(browser, `ada@${domain}`);
   const page = await browser.submit('/sign-in', { email: `ada@${domain}` });
   expect([page.status, Number(page.headers['retry-after']) > 0]).toEqual([429, true]);
-  // Completed sign-ins do not count.
+  // Completed sign-ins do not count towards the limit.
   const { domain: other } = await company({ rules: { newPeople: 'viewer' } });
   const busy = newBrowser();
   for (let i = 0; i < 25; i += 1) expect((await signIn(busy, `new@${other}`)).status).toBe(303);
