@@ -144,6 +144,17 @@ export function bytesOf(entry: Exclude<Entry, { kind: 'link' }>): Buffer {
 }
 
 /** Returns the name of an artifact, such as charter-1.2.0-linux-x64. */
+/**
+ * Returns the version of an artifact: the last release, if nothing has changed since, or the next minor version with the commit.
+ * `commit` is empty outside a git checkout.
+ */
+export function versionOf(state: { released: string; changelog: string; commit: string }): string {
+  const { released, changelog, commit } = state;
+  if (!/^## Unreleased\s+(?!## )\S/m.test(changelog)) return released;
+  const [major = '', minor = ''] = released.split('.');
+  return `${major}.${Number(minor) + 1}.0-dev${commit === '' ? '' : `.${commit}`}`;
+}
+
 export function nameOf({ version, hasPostgres }: Variant): string {
   return `charter-${version}${hasPostgres ? '-with-postgresql' : ''}-${process.platform}-${process.arch}`;
 }

@@ -1,19 +1,21 @@
 // Makes the artifacts that operators deploy: for each variant, a folder and a tar file that need only Node on the target.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runMain } from '../command-line.ts';
 import { root } from '../tool.ts';
-import { type Content, contentOf, nameOf, type Variant } from './content.ts';
+import { type Content, contentOf, nameOf, type Variant, versionOf } from './content.ts';
 import { writeTar } from './tar.ts';
 import { readManifest } from './traced.ts';
 
 const HELP = `npm run dist   makes generated/dist: Charter as a folder and as a tar file, which run with Node alone
 
   --output FOLDER        another folder than generated/dist
-  --release VERSION      another version than that of package.json
+  --release VERSION      another version than that of package.json or, if CHANGELOG.md has something "Unreleased", the next
+                         one with the commit, such as 1.1.0-dev.0a1b2c3
   --without-postgresql   only the variant for a PostgreSQL of your own
 
 The variants run on the platform on which they are made.
@@ -24,14 +26,23 @@ const LARGEST = { withPostgres: 120e6, without: 60e6 };
 
 const OPTIONS = {
   output: { type: 'string', default: join(root, 'generated/dist') },
-  release: { type: 'string', default: String(readManifest('package.json')['version']) },
+  release: { type: 'string' },
   'without-postgresql': { type: 'boolean', default: false },
 } as const;
 
-await runMain(OPTIONS, HELP, async ({ output, release, 'without-postgresql': isWithout }) => {
+await runMain(OPTIONS, HELP, async ({ output, release = currentVersion(), 'without-postgresql': isWithout }) => {
   for (const hasPostgres of isWithout ? [false] : [false, true])
     await make({ version: release, hasPostgres }, resolve(output));
 });
+
+function currentVersion(): string {
+  const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  return versionOf({
+    released: String(readManifest('package.json')['version']),
+    changelog: readFileSync(join(root, 'CHANGELOG.md'), 'utf8'),
+    commit: stdout?.trim() ?? '',
+  });
+}
 
 async function make(variant: Variant, output: string): Promise<void> {
   const name = nameOf(variant);

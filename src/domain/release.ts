@@ -13,8 +13,9 @@ export function commandLine(program: 'admin' | 'workflows'): string {
   return IS_RELEASE ? `node charter.mjs ${program}` : `npm run ${program} --`;
 }
 
-/** Returns all releases up to this version, the newest first. */
+/** Returns this version and all earlier releases, the newest first. */
 export function readReleases(): string[] {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-  return [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version = '']) => version);
+  const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version = '']) => version);
+  return releases.includes(RELEASE_VERSION) ? releases : [RELEASE_VERSION, ...releases];
 }

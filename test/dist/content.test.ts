@@ -3,7 +3,7 @@ import { readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { billOfMaterials } from '../../scripts/dist/bill-of-materials.ts';
-import type { Content } from '../../scripts/dist/content.ts';
+import { type Content, versionOf } from '../../scripts/dist/content.ts';
 import { writeTar } from '../../scripts/dist/tar.ts';
 import { filesLoadedBy, packageOf, readManifest } from '../../scripts/dist/traced.ts';
 import { useFolder } from '../support/folder.ts';
@@ -15,6 +15,14 @@ const GENERATING = [
   ...['@redocly/cli', 'csv-parse', 'markdown-it', 'openapi-fetch', 'openapi-to-postmanv2', 'openapi-typescript'],
   ...['prisma', 'typescript', 'typescript-native'],
 ];
+
+test.each([
+  ['1.0.0', '# Changelog\n\n## Unreleased\n\n## 1.0.0 (2026-11-01)\n\n- All.\n', '0a1b2c3'],
+  ['1.1.0-dev.0a1b2c3', '# Changelog\n\n## Unreleased\n\nThe API:\n\n- More.\n\n## 1.0.0 (2026-11-01)\n', '0a1b2c3'],
+  ['1.1.0-dev', '# Changelog\n\n## Unreleased\n\n- More.\n\n## 1.0.0 (2026-11-01)\n', ''],
+])('an artifact is called %s if the changelog says so', (version, changelog, commit) => {
+  expect(versionOf({ released: '1.0.0', changelog, commit })).toBe(version);
+});
 
 // If a file were not known, the artifact would lack it, and the server would fail when it loads the file.
 test('everything that the server and the admin command can load is known', async () => {
