@@ -36,7 +36,7 @@ function idempotencyKeyOf({ operationId }: Operation): string {
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
-  // The sample of a deletion deletes the last row of the examples, because the samples of other operations need the first row.
+  // A deletion uses the last example of each parameter, and so another row: the samples of other operations need the first row.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const parametersIn = (location: Parameter['in']) =>
     sent
