@@ -160,8 +160,8 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   ]);
   const keys = await times(KEYS, () => giveKey(db, member, { lifeDays: null }));
   const ids = keys.map(({ id }) => id);
-  // Makes the keys look unused since 2025, and those in `due` due for a check. This is one SQL statement, because the processes
-  // also check keys, and must not see only a part of the change.
+  // Makes the keys look unused since 2025, and schedules the check of those in `due` for now. This is one SQL statement, because
+  // the processes also check keys, and must not see only a part of the change.
   const forget = (due: readonly string[]) =>
     db.pool.query(
       `update api_keys set last_used_at = '2025-06-01', next_check_at = case when id = any($1) then now() end

@@ -117,8 +117,8 @@ async function pressAndLoad(this: Locator, ...parameters: Parameters<Locator['pr
 }
 
 /**
- * Adds to `problems` every request to an origin that is not in `origins`, failed asset, script error and console error, such as a
- * CSP violation.
+ * Adds to `problems` every request to an origin that is not in `origins`, every failed asset, every script error, and every
+ * console error, such as a CSP violation.
  */
 export function guard(context: BrowserContext, origins: readonly string[], problems: string[]): void {
   makePatient(context);

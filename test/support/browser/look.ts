@@ -124,7 +124,7 @@ export async function violationsIn(page: Page, rules: 'all' | 'colours' = 'all')
     // Leaves out the rules that pass and the selectors of elements, which take longest to report on a long page.
     resultTypes: ['violations'],
     selectors: false,
-    // Keeps axe from loading the style sheets, only to parse them again. No rule that runs reads them.
+    // Keeps axe from loading and parsing the style sheets again. No rule that runs reads them.
     preload: { assets: ['media'] },
     // This is the only rule of WCAG 2.2 AA that axe does not run by default.
     ...(rules === 'all' ? { rules: { 'target-size': { enabled: true } } } : { runOnly: COLOUR_RULES }),
