@@ -27,7 +27,10 @@ export async function listenOn(server: Server, address: ListenAddress, variables
   return `http://${urlHost}:${addressOf(server).port}`;
 }
 
-/** The maximum number of event loop turns. Without a limit, clients that connect continually would keep the listener open. */
+/**
+ * The maximum number of event loop turns in which stopListening accepts connections from the backlog. Without a limit, clients
+ * that connect continually would keep the listener open.
+ */
 const MAX_TURNS = 1000;
 
 /**

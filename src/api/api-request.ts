@@ -49,15 +49,19 @@ export class ApiRequest {
   repeatedFields: readonly string[] = NOTHING;
   /** The response in the cache for this caller and URL; `undefined` if there is none. */
   cached: RenderedResponse | undefined;
-  /** Whether the response comes from the cache and validation could refuse no header of the request. */
+  /**
+   * Whether the request needs no validation, because its response is in the cache and validation could refuse none of its
+   * headers.
+   */
   isKnownValid = false;
   /**
-   * The number of a batch's changes other than the first, for which the request itself was counted. It is 0 for every other
-   * request, and until the body has been read.
+   * The number of changes in a batch except the first one, which is counted as the request itself. 0 for a request that is not a
+   * batch, and until the body has been read.
    */
   extraItems = 0;
   /**
-   * The key, whose uses the response is one of. `undefined` if no known key was sent, or the client has closed the connection.
+   * The key that was sent, whether or not it was accepted. The response is counted as a use of this key. `undefined` if no known
+   * key was sent, or the client has closed the connection.
    */
   known: KnownKey | undefined = undefined;
   /** The names and values of the rate limit headers, alternating. Empty if no limit applies, or the key is not accepted. */
@@ -160,8 +164,8 @@ export type Query = {
 const NOTHING_REPEATED: readonly string[] = [];
 
 /**
- * Parses a query string as a form is encoded ("+" is a space). Converts integers and booleans only if they are written as in
- * JSON.
+ * Parses a query string in the encoding of HTML forms ("+" is a space). Converts integers and booleans only if they are written
+ * as in JSON.
  */
 export function parseQuery(text: string, parameters: ReadonlyMap<string, QueryParameter>): Query {
   if (text === '') return { values: {}, repeated: NOTHING_REPEATED };
@@ -175,7 +179,7 @@ export function parseQuery(text: string, parameters: ReadonlyMap<string, QueryPa
     const read = parseValue(value, parameters.get(name));
     const earlier = values.get(name);
     if (earlier !== undefined) repeated.add(name);
-    // The request will be refused, because no schema of the contract accepts an array.
+    // Validation will refuse the request, because no parameter in the contract accepts an array.
     if (Array.isArray(earlier)) earlier.push(read);
     else values.set(name, earlier === undefined ? read : [earlier, read]);
   }
@@ -209,8 +213,8 @@ function decodeComponent(text: string, where: 'path' | 'query'): string {
 }
 
 /**
- * Decodes the URL, unless validation is not needed because the response comes from the cache, and reads the body. Throws for
- * mistakes that validation cannot see.
+ * Decodes the URL and reads the body. Does not decode the URL if the response comes from the cache and needs no validation.
+ * Throws for mistakes that validation cannot see.
  */
 export function readRequest(request: ApiRequest): Promise<void> | undefined {
   const { req, operation } = request;

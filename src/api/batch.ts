@@ -15,7 +15,7 @@ import {
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { entityTagOf, JsonText, preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 
-/** What the batches of a resource consist of. */
+/** The table of a resource, and the operations that its batches can contain. */
 export type BatchOf<Row extends Stored> = {
   readonly table: Table<Row>;
   /** For each action, the operation that a single request would call for the same change. */

@@ -191,8 +191,8 @@ async function callHandler(handler: OperationHandler, request: ApiRequest, refus
 type Contract = Awaited<ReturnType<typeof openContract>>;
 
 /**
- * Opens openapi-backend with our own router and validator, which do work once at startup that those of openapi-backend do for
- * each request.
+ * Opens openapi-backend with our own router and validator. They do work once, at startup, that openapi-backend's own router and
+ * validator would repeat for each request.
  */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({
@@ -207,7 +207,7 @@ async function openContract(definition: Document, permissions: readonly string[]
   const router = new ContractRouter(api.definition, permissions);
   for (const operation of router.getOperations()) loosenChanges(operation);
   // The router is replaced before handlers are registered, because openapi-backend's own router would search the document again
-  // for each of them.
+  // for each handler.
   api.router = router;
   const ajv = createAjv();
   const validator = new OpenAPIValidator({

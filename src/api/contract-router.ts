@@ -40,7 +40,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
   }
 
   override getOperations(): ContractOperation[] {
-    // The map exists, because the constructor of the base class does not call this method.
+    // `#byId` has been set, because the constructor of the base class does not call this method.
     return [...this.#byId.values()];
   }
 

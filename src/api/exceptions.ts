@@ -64,7 +64,7 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** Whether the error is a bug or an outage, which is logged. A refusal under load or during a move is neither. */
+  /** Whether the error is a bug or an outage. Such an error is logged. A refusal under load or during a move is neither. */
   readonly isFault: boolean;
 };
 
@@ -114,9 +114,9 @@ function refusal(
   return { name, status, headers, body, isFault: false };
 }
 
-/** The most characters of a message that the contract allows. */
+/** The maximum number of characters of a message, as in the contract. */
 export const MAX_MESSAGE = 500;
-/** The most fields in `errors` that the contract allows. */
+/** The maximum number of fields in `errors`, as in the contract. */
 export const MAX_FIELDS = 100;
 
 /** Cuts a text to a number of characters, which are counted as code points, as `maxLength` counts them. */

@@ -54,7 +54,8 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
       } catch (error) {
         if (known !== undefined && error instanceof ExpiredKeyError && !hasRecordedExpiry(known.record))
           await recordExpiry(known.record, error.expiresAt);
-        // The limit of the address is checked in place of the key's limits, so that nobody except the holder can use those up.
+        // The limit of the address is checked in place of the key's limits, so that nobody except the key's holder can use up the
+        // key's limits.
         const isFromForbidden = error instanceof ForbiddenAddressError;
         if (!isFromForbidden && !(error instanceof UnauthenticatedError)) throw error;
         const isUnknown = error instanceof UnauthenticatedError && error.reason === 'unknown';
@@ -76,13 +77,14 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
   };
 }
 
-/** The recorder of uses and the proxies for which the client of an open connection was last recorded. */
+/** The key's recorder of uses and the X-Forwarded-For header with which the client of an open connection was last recorded. */
 type RecordedClient = { readonly use: UseRecorder; readonly forwardedFor: string | string[] | undefined };
 const recordedClients = new WeakMap<Socket, RecordedClient>();
 
 /**
- * Records the address and the product of the client at least once between two writes of the uses. Does not parse them for every
- * request of a connection.
+ * Records the network and the product of the client. Does nothing if they were recorded for the same connection, key and proxies,
+ * and the client of a request with the key was recorded within the last second, because parsing the headers of every request
+ * would cost too much.
  */
 function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: KeyStepsDeps['clientAddressOf']): void {
   const forwardedFor = req.headers['x-forwarded-for'];

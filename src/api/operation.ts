@@ -29,9 +29,9 @@ export type ContractOperation = Operation & {
   /** Whether the contract has a 304 response. */
   readonly isConditional: boolean;
   /**
-   * Whether the responses may be kept in the response cache, if the handler returns their version. That is not the case for an
-   * operation without a permission, which shows the key itself, or if a header other than If-None-Match could change the
-   * response.
+   * Whether the response cache may keep the responses for which the handler returns a version. `false` for an operation that
+   * requires no permission, because it shows the key itself, and for an operation with a header parameter other than
+   * If-None-Match, because that header could change the response.
    */
   readonly isCacheable: boolean;
 };

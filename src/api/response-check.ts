@@ -21,7 +21,10 @@ export type BrokenResponse = {
   /** The differences from the contract. They contain no values of the response. */
   readonly disagreements: readonly string[];
   readonly isWithheld: boolean;
-  /** The number of responses that this process has checked so far. A cached response is counted until it has passed. */
+  /**
+   * The number of responses that this process has checked so far. A cached response that has passed is not checked, or counted,
+   * again.
+   */
   readonly checked: number;
   /** The number of checked responses that broke the contract. */
   readonly broken: number;

@@ -41,7 +41,7 @@ export type RawResponse = {
   readonly fields: readonly string[];
   /** The JSON in UTF-8, with one character for each byte; `undefined` if the response has no body. */
   readonly text: string | undefined;
-  /** The exception in the body; omitted if the body is none. */
+  /** The exception in the body; omitted if the body is not an exception. */
   readonly exception?: { readonly name: string; readonly message: string };
 };
 
@@ -53,7 +53,10 @@ export type RenderedResponse = RawResponse & {
   readonly notModified: RawResponse | undefined;
 };
 
-/** Renders the result of a handler. `shown` says what the contract has for the successful response of the operation. */
+/**
+ * Renders the result of a handler. `shown` says whether the operation's successful response has an ETag, and whether the
+ * operation has a 304 response.
+ */
 export function render(
   shown: { readonly hasEntityTag: boolean; readonly isConditional: boolean },
   { status, headers, body, ...given }: HandlerResult,
@@ -128,7 +131,7 @@ export type AnsweredRequest = {
   rateLimitFields: readonly string[];
   /** The number of a batch's changes other than the first. */
   readonly extraItems: number;
-  /** The key, whose uses the response is one of; `undefined` if no known key was sent. */
+  /** The key that was sent, and of which the response is counted as a use; `undefined` if no known key was sent. */
   known: Pick<KnownKey, 'use' | 'at'> | undefined;
 };
 
@@ -151,7 +154,8 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
 }
 
 /**
- * Counts the response as a use of the key, and records the request if it was refused or failed, or a sample lacks its operation.
+ * Counts the response as a use of the key, and records the request if it was refused or failed, or if no successful request of
+ * this operation has been recorded for the key since the last write.
  */
 function recordUse(
   { use, at }: Pick<KnownKey, 'use' | 'at'>,

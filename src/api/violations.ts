@@ -12,7 +12,7 @@ import type { RefusalOf } from './operation.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: the names of the fields, with one message for each cause.
 
-/** The most messages for a field, and the most characters of a field's name, that the contract allows in `errors`. */
+/** The maximum number of messages for a field, and of characters of a field's name, in `errors`, as in the contract. */
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 
@@ -83,7 +83,7 @@ export function requireValid(request: ApiRequest, found: readonly ErrorObject[])
   throw new Error('Validation failed without an error.');
 }
 
-/** Returns a function that validates the input of a change in a batch as that of a single request. */
+/** Returns a function that validates the input of a change in a batch like the input of a single request. */
 export function createRefusalOf(validator: OpenAPIValidator<Document>, router: ContractRouter): RefusalOf {
   return (operationId, { path, headers, body }) => {
     const operation = router.getOperation(operationId);
@@ -100,16 +100,16 @@ export function createRefusalOf(validator: OpenAPIValidator<Document>, router: C
 }
 
 /**
- * The keywords by how much their errors help. An empty name, for example, is too short and does not match the pattern; one of
- * these errors is enough.
+ * The keywords of schemas, ordered by how much their errors help the client. An empty name, for example, is too short and does
+ * not match the pattern; one of these errors is enough.
  */
 const MOST_HELPFUL_FIRST = ['additionalProperties', 'type', 'enum', 'format', 'pattern', 'minLength', 'maxLength'];
 
-/** Returns the most helpful error for each value and for each name of an entry. */
+/** Returns the most helpful error for each value and for each name of a member. */
 function onePerValue(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
   const kept = new Map<string, ErrorObject>();
   for (const error of errors) {
-    // Ajv reports the reason for which the name is invalid in a separate error.
+    // This error says only that a name is invalid. A separate error says why.
     if (error.keyword === 'propertyNames') continue;
     const subject = JSON.stringify([error.instancePath, error.propertyName ?? memberOf(error) ?? null]);
     const other = kept.get(subject);

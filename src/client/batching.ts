@@ -118,8 +118,8 @@ export class Pace {
 }
 
 /**
- * Returns the time until a rate limit of Charter is completely refilled, at most a second. Returns 0 if there is no limit, or a
- * limit of another kind, such as that of a proxy for an hour (draft-ietf-httpapi-ratelimit-headers-11).
+ * Returns the time until a rate limit of Charter is completely refilled, at most a second. Returns 0 if there is no limit, or if
+ * the limit is of another kind, such as a proxy's limit for an hour (draft-ietf-httpapi-ratelimit-headers-11).
  */
 function refillMs(headers: Headers): number {
   const [, name = '', left = ''] = /^"([a-z]+)";r=(\d+);t=1$/.exec(headers.get('RateLimit') ?? '') ?? [];

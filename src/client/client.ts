@@ -77,7 +77,10 @@ type Caller<M extends Method> = <Path extends PathOf<M>>(
 const BATCH_RETRIES = 10;
 const BATCH_TIMEOUT_MS = 600_000;
 
-/** The limits for batches. A batch is one of many, so the client waits longer until the server is ready. */
+/**
+ * The maximum number of retries and the time limit for a batch. A batch is one of many, so the client waits longer for the server
+ * than in other calls.
+ */
 export const PATIENT = { retries: BATCH_RETRIES, totalTimeoutMs: BATCH_TIMEOUT_MS };
 
 /** Adds the contract's types to untyped calls. */

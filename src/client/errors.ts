@@ -50,7 +50,10 @@ export class UnexpectedResponseError extends CharterError {
   }
 }
 
-/** A page of a list, in `items` or `pages`, or a whole batch was not a success. `result` is discriminated by `result.status`. */
+/**
+ * The response to the request for a page of a list (by `items` or `pages`), or for a whole batch, was an error. `result` is
+ * discriminated by `result.status`.
+ */
 export class ResponseError extends CharterError {
   readonly status: ErrorResult['status'];
   readonly exception: ErrorResult['error'];

@@ -132,7 +132,7 @@ async function withTimeLimit<T>(
   }
 }
 
-/** Returns a new request with the key for each try, because a body can be sent only once. */
+/** Returns a copy of the request with the key. Each try needs its own copy, because a body can be sent only once. */
 function authorize(
   { url, method, headers }: Request,
   { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },

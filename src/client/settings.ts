@@ -72,14 +72,14 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
 }
 
 /**
- * Returns the key to send. `refused` is a key that the server has refused; the current key is then requested again, and may be
- * the same.
+ * Returns the key to send. `refused` is a key that the server has refused; the function that returns keys is then called again,
+ * and may return the same key.
  */
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
 /**
- * Returns the source of the key. For an invalid key, throws a TypeError or, if a function returns the key, rejects with one. The
- * message never contains the key.
+ * Returns the source of the key. Throws a TypeError if `given` is an invalid key. If `given` is a function that returns an
+ * invalid key, the source rejects with a TypeError. The message never contains the key.
  */
 function createKeySource(given: unknown): KeySource {
   if (typeof given !== 'function') {

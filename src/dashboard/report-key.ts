@@ -128,7 +128,7 @@ async function forward(
     : forwardReport(commonAddress, { body, headers, ip: auditSource.ip });
 }
 
-// Reports of programs.
+// Reports that programs send.
 
 async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {
   const { dashboard, auditSource, now, inTurn } = context;

@@ -22,7 +22,7 @@ import {
 import { Attempter, type AttempterOptions, isSuccessful } from './attempt.ts';
 import { TIMEOUT_SECONDS } from './sender.ts';
 
-/** The minimum poll interval in milliseconds while no delivery is due. A random time of up to as much is added. */
+/** The minimum poll interval in milliseconds while no delivery is due. A random time of up to 500 ms is added. */
 const POLL_MS = 500;
 /** The time in milliseconds during which results are collected, to be written together. */
 const GATHER_MS = 20;
@@ -72,7 +72,10 @@ class Dispatcher {
   readonly #attempts = new Set<Promise<void>>();
   /** The results that are not written yet. */
   #results: AttemptResult[] = [];
-  /** The endpoints to disable. They are kept apart from the results that are the reason, because those are written only once. */
+  /**
+   * The endpoints to disable. They are kept apart from the results for which they are disabled, because results are written only
+   * once.
+   */
   readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
   /** The endpoint that had the last turn. */
   #after: EndpointKey = FIRST_ENDPOINT;
@@ -135,7 +138,7 @@ class Dispatcher {
     const claimed = claims.length === 0 ? [] : await claimDeliveries(this.#db, claims, { leaseSeconds });
     const failing = new Set(pending.filter(({ isFailing }) => isFailing).map(({ endpointId }) => endpointId));
     for (const delivery of claimed) this.#start(delivery, failing.has(delivery.endpointId));
-    // If there were too few free places, the endpoints that come next in the order are the first next time.
+    // If no place is free any more, the next turn begins after the last endpoint that got one.
     const last = this.#limits.isFull ? claims.at(-1) : pending[ENDPOINTS_AT_ONCE - 1];
     this.#after = last ?? FIRST_ENDPOINT;
     return claimed.length;
@@ -257,15 +260,18 @@ class Dispatcher {
   }
 }
 
-/** The most attempts of this process that are in progress. */
+/** The maximum number of attempts of this process that are in progress at the same time. */
 const MAX_ATTEMPTS = 512;
-/** The most of these attempts that may be at endpoints whose last attempt failed. */
+/** The maximum number of these attempts at endpoints whose last attempt failed. */
 const MAX_FAILING = 128;
-/** The most attempts in progress at one endpoint, first at the beginning, then while all attempts succeed quickly. */
+/**
+ * The limits on attempts in progress at one endpoint: the limit with which an endpoint begins, and the highest limit, which an
+ * endpoint reaches while its attempts succeed quickly.
+ */
 const FIRST_LIMIT = 8;
 const MAX_LIMIT = 32;
 const SLOW_MS = 1000;
-/** The most endpoints that are remembered, in about 2 MB of memory. */
+/** The maximum number of endpoints whose limits are remembered, in about 2 MB of memory. */
 const MAX_KNOWN = 10_000;
 
 export type AttemptSummary = { readonly isSuccess: boolean; readonly durationMs: number };
@@ -278,7 +284,7 @@ type Place = EndpointKey & { readonly isFailing: boolean };
  * limit 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
  */
 export class ConcurrencyLimits {
-  /** The endpoints, by id, that have attempts in progress or a lower limit than at first. */
+  /** The endpoints, by id, that have attempts in progress or a limit below FIRST_LIMIT. */
   readonly #endpoints = new Map<string, { running: number; limit: number }>();
   #running = 0;
   #failing = 0;

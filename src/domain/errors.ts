@@ -69,8 +69,8 @@ export class RefusedChangesError extends Error {
 }
 
 /**
- * Returns the refusal of a change whose unique value is also that of a row that an earlier change of the same atomic batch, at
- * the index `place`, would create.
+ * Returns the refusal of a change in an atomic batch if an earlier change of the batch creates a row with the same unique value.
+ * `place` is the index of the earlier change.
  */
 export function batchConflictOf(name: string, { value, place }: { value: unknown; place: number }): DomainError {
   return new DomainError(

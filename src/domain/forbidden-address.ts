@@ -8,7 +8,9 @@ export type WebhookTargets = {
   readonly allowedNetworks: readonly string[];
 };
 
-/** Special-purpose addresses of IPv4 (the IANA registry of RFC 6890) and an address of metadata in the public range. */
+/**
+ * Special-purpose addresses of IPv4 (the IANA registry of RFC 6890), and a public address at which Azure serves its own services.
+ */
 const FORBIDDEN_IPV4 = blockList([
   '0.0.0.0/8', // "this network"; Linux connects to itself
   '10.0.0.0/8', // private
@@ -38,7 +40,10 @@ const FORBIDDEN_IPV6 = blockList([
   '3fff::/20', // documentation
 ]);
 
-/** Whether webhooks must not be sent to this IP address: unless it is allowed, only global unicast addresses may be reached. */
+/**
+ * Returns whether webhooks and requests to identity providers must not be sent to this IP address. Only global unicast addresses
+ * and `allowedNetworks` are allowed.
+ */
 export function isForbiddenAddress(address: string, allowedNetworks: readonly string[]): boolean {
   const version = isIP(address);
   // An address with a zone, such as fe80::1%eth0, is not a global one.
@@ -49,7 +54,7 @@ export function isForbiddenAddress(address: string, allowedNetworks: readonly st
   return !GLOBAL_UNICAST_IPV6.check(address, family) || FORBIDDEN_IPV6.check(address, family);
 }
 
-/** Whether this is an IP address or a subnet such as "10.0.0.0/8". */
+/** Returns whether the text is an IP address or a subnet such as "10.0.0.0/8". */
 export function isNetwork(text: string): boolean {
   const [address = '', bits = '0', ...rest] = text.split('/');
   const version = isIP(address);

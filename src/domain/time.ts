@@ -16,22 +16,22 @@ export function daysUntil(at: Date, now: Date): number {
 // Dates are not formatted by Intl, whose output ("Sept", commas) changes with the version of its Unicode data.
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** "20 Sep 2026", in UTC. */
+/** Formats a day such as "20 Sep 2026", in UTC. */
 export function formatDay(at: Date): string {
   return `${formatMonthDay(at)} ${at.getUTCFullYear()}`;
 }
 
-/** "20 Sep", in UTC. */
+/** Formats a day without its year, such as "20 Sep", in UTC. */
 export function formatMonthDay(at: Date): string {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
 }
 
-/** "20 Sep 2026, 14:05 UTC". */
+/** Formats a time such as "20 Sep 2026, 14:05 UTC". */
 export function formatInstant(at: Date): string {
   return `${formatDay(at)}, ${at.toISOString().slice(11, 16)} UTC`;
 }
 
-/** "20 Sep 2026, 14:05:09 UTC". */
+/** Formats a time with seconds, such as "20 Sep 2026, 14:05:09 UTC". */
 export function formatSecond(at: Date): string {
   return `${formatDay(at)}, ${at.toISOString().slice(11, 19)} UTC`;
 }

@@ -35,7 +35,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** Contains each icon once, even if a page shows the icon several times. Every page begins with this sprite. */
+/** The sprite with which every page begins. It contains each icon once, even if a page shows the icon several times. */
 export const SPRITE: Html = html`<svg class="sprite" width="0" height="0" aria-hidden="true">${Object.entries(
   SHAPES,
 ).map(([name, shape]) => html`<symbol id="icon-${name}" viewBox="0 0 20 20">${shape}</symbol>`)}</svg>`;

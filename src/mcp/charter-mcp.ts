@@ -24,7 +24,7 @@ Environment variables:
   --help     show this help
 `;
 
-/** Clients of the protocol usually wait for 60 seconds. */
+/** The time limit of a call. It is below 60 seconds, after which clients of the protocol usually give up. */
 const TOTAL_TIMEOUT_MS = 50_000;
 const MISUSED = 2;
 
@@ -38,7 +38,10 @@ try {
   process.exitCode = MISUSED;
 }
 
-/** Throws an error that never holds a value. */
+/**
+ * Returns the settings in the environment variables. Throws an error if one is missing or invalid; the error never contains a
+ * value.
+ */
 function readEnvironment({ CHARTER_URL, CHARTER_API_KEY }: NodeJS.ProcessEnv): Settings {
   // A line break at the end of a file often becomes part of the variable.
   const baseUrl = readBaseUrl(CHARTER_URL?.trim(), 'CHARTER_URL');

@@ -55,10 +55,13 @@ function hasParameter({ parameters = [] }: Operation, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** `hasEtag`: whether the result has an entity tag that another operation takes as `If-Match`. */
+/**
+ * Returns the tool for an operation. `hasEtag` says whether the result has an entity tag that another operation takes as
+ * `If-Match`.
+ */
 function toolOf(operation: Operation, { method, hasEtag }: { method: Method; hasEtag: boolean }): Tool {
   const { operationId, summary, path, security, parameters = [] } = operation;
-  // No response is kept that a 304 could confirm.
+  // If-None-Match is left out, because a client of the tools keeps no response that a 304 could confirm.
   const omitted = parameters.filter(({ name }) => method === 'get' && name === 'If-None-Match');
   const taken = parameters.filter((parameter) => !omitted.includes(parameter));
   return {
@@ -131,8 +134,8 @@ function outputSchemaOf(operation: Operation, hasEtag: boolean): ObjectSchema {
 }
 
 /**
- * Returns the schema of a response without what a later version of the contract may relax, because clients refuse a result that
- * the schema does not allow.
+ * Returns the schema of a response without the restrictions that a later version of the contract may relax, because clients
+ * refuse a result that the schema does not allow.
  */
 function openSchemaOf(schema: Json): Json {
   return mapSchemas(schema, ({ maxItems: _, ...each }) => {

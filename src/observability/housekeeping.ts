@@ -93,7 +93,9 @@ export function startHousekeeping(
   };
 }
 
-/** Runs every task once, until the signal is aborted. If a task fails, the failure is logged and the other tasks still run. */
+/**
+ * Runs every task once. Stops when the signal is aborted. If a task fails, the failure is logged and the other tasks still run.
+ */
 export async function deleteExpired(
   db: Database,
   logger: Logger,

@@ -157,7 +157,7 @@ function represent(bytes: Buffer): Representation {
   return { bytes, entityTag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` };
 }
 
-/** The error codes for a file that does not exist, a path in which a file stands for a folder, and a path that is too long. */
+/** The error codes for a file that does not exist, a path that uses a file as a folder, and a path that is too long. */
 const MISSING: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function nullIfMissing(error: NodeJS.ErrnoException): null {

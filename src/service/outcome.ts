@@ -121,8 +121,8 @@ export function invalid(field: string, message: string): Invalid {
 }
 
 /**
- * Joins the mistakes of a form in one outcome, so that the page shows all of them at once. If a field has several, the first is
- * kept.
+ * Joins the mistakes of a form in one outcome, so that the page shows all of them at once. If a field has several mistakes, only
+ * the first one is kept.
  */
 export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {
   const fields: Record<string, readonly string[]> = {};

@@ -78,7 +78,7 @@ export class FairQueue {
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #lastTenant = '';
-  /** When the tenant of the arriving task last differed from that of the task before. */
+  /** When a task last arrived from another tenant than the task before it. */
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
@@ -98,8 +98,9 @@ export class FairQueue {
 
   /**
    * Runs the task immediately if there is a permit, otherwise in its turn. `extraItems` is the number of items of a batch other
-   * than the first. The task takes more turns for them, which the other tenants get afterwards. Throws an OverloadError if the
-   * task waits too long, and an AbandonedError if the client closes its connection or its sending side before the task begins.
+   * than the first. For these items, the task takes additional turns, which the tenant gives back to the other tenants
+   * afterwards. Throws an OverloadError if the task waits too long, and an AbandonedError if the client closes its connection or
+   * its sending side before the task begins.
    */
   async run<T>(
     tenantName: string,
@@ -283,7 +284,10 @@ export class LightLoad {
     if (isLight) this.#arrivedAt.set(tenantName, now);
   }
 
-  /** Returns whether there is such a tenant with another name. `now` is on the clock of `performance.now()`. */
+  /**
+   * Returns whether a tenant with another name had a task within the last second and used less than its share. `now` is on the
+   * clock of `performance.now()`.
+   */
   hasOther(tenantName: string, now: number): boolean {
     this.#forgetOld(now);
     return this.#arrivedAt.size > (this.#arrivedAt.has(tenantName) ? 1 : 0);

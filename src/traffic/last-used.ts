@@ -69,7 +69,10 @@ export type KeyUseOptions = {
   onFailure: (error: unknown) => void;
   /** The shortest interval between writes in seconds; 5 if it is omitted. */
   everySeconds?: number;
-  /** The most keys between two writes, where each key counts once for each hour. Uses of more keys are dropped. */
+  /**
+   * The maximum number of keys whose uses are recorded between two writes; a key counts once for each hour. Uses of further keys
+   * are dropped.
+   */
   maxKeys?: number;
 };
 
@@ -80,24 +83,28 @@ const MAX_EVERY_SECONDS = 60;
 const INTERVAL_RATIO = 20;
 /** The time in seconds within which a use is written. It is twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * MAX_EVERY_SECONDS;
-/** The most keys between two writes. They take about 40 MB of memory and a few seconds of writing. */
+/** The default of `maxKeys`. So many keys take about 40 MB of memory, and a few seconds to write. */
 const MAX_KEYS = 50_000;
 /**
- * The number of keys in one SQL statement. The statement locks the keys, so a revocation waits for it; it must also end within
- * its timeout.
+ * The number of keys in one SQL statement. The statement locks the keys, so a revocation waits for the statement. The statement
+ * must also end within its timeout.
  */
 const KEYS_AT_ONCE = 1000;
-/** The most requests that are recorded between two writes. They take about 2 MB of memory. */
+/** The maximum number of requests that are recorded between two writes. They take about 2 MB of memory. */
 const MAX_REQUESTS = 4000;
-/** The most requests of one key in one hour, once half of MAX_REQUESTS is recorded: so a key does not use up the room of others. */
+/**
+ * The maximum number of requests of one key in one hour when half of MAX_REQUESTS is used up, so that requests of other keys can
+ * still be recorded.
+ */
 const FEW_REQUESTS = 20;
-/** The most of MAX_REQUESTS that are samples. */
+/** The maximum number of samples among the MAX_REQUESTS requests. */
 const MAX_SAMPLES = 400;
 
 /**
- * Records in memory when keys were used, how often rotated or revoked keys were refused, how many requests succeeded, were refused
- * and failed, and which ones were refused. Writes the records to the database every 5 seconds, or less often if writing takes long,
- * so that requests need not wait. A process that is killed loses what it has not written.
+ * Records in memory when keys were used, how often rotated or revoked keys were refused, how many requests succeeded, were
+ * refused and failed, and also some requests one by one: those that were refused or failed, and a sample of the others. Writes
+ * the records to the database every 5 seconds, or less often if writing takes long, so that requests need not wait. A process
+ * that is killed loses what it has not written.
  */
 export function startKeyUses(
   db: Database,
@@ -189,9 +196,15 @@ class UseBuffer {
 
 const CLIENT_EVERY_MS = 1000;
 const DAY_CHARACTERS = '2026-01-31'.length;
-/** An empty map that all keys share as long as no client is recorded, because most keys never need one of their own. */
+/**
+ * An empty map that is shared by all keys for which no network has been recorded since the last write, so that these keys need no
+ * map of their own.
+ */
 const NO_NETWORKS = new Map<string, string>();
-/** Empty lists that all keys share until the first request is recorded, because most keys never need a list of their own. */
+/**
+ * Empty lists that are shared by all keys for which no request has been recorded since the last write, so that these keys need no
+ * lists of their own.
+ */
 const NO_REQUESTS: RecordedRequest[] = [];
 const NO_OPERATIONS: string[] = [];
 const MAX_REFUSED = 2_147_483_647;
@@ -294,7 +307,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     }
     this.unlisted += 1;
     if (length === 0) return;
-    // The latest requests are kept.
+    // The oldest request is replaced, so that the latest ones are kept.
     this.requests[this.#replaced % length] = request;
     this.#replaced += 1;
   }

@@ -107,8 +107,8 @@ export class RequestLimiter {
 
   /**
    * Decides whether a request without a valid key is admitted. `ip` is the address of the client. The result is a promise only if
-   * the decision needs a lease. Throws an OverloadError if too many requests wait for one, of all addresses together, because a
-   * client can have many addresses.
+   * the decision needs a lease. Throws an OverloadError if too many requests from all addresses together wait for a lease,
+   * because a client can have many addresses.
    */
   admitAddress(ip: string): boolean | Promise<boolean> {
     if (this.#limits.perAddress === 0) return true;

@@ -140,7 +140,10 @@ export class WorkerProcess {
     }
   }
 
-  /** Closes this process's copy of a socket that the worker has taken, which does not close the connection. */
+  /**
+   * Closes this process's copy of a socket that the worker has taken. The connection stays open in the worker. Returns the
+   * sockets that were sent to the worker earlier and that it could not take.
+   */
   #onTaken(taken: number): void {
     for (const [id, socket] of this.#untaken) {
       if (id > taken) break;

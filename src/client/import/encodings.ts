@@ -38,8 +38,8 @@ function withoutControls(character: string): string {
 const ASCII = '\x1B(B';
 
 /**
- * Returns the bytes of each character, found by decoding every sequence of bytes that can be a character, each on a separate
- * line. In the result, each byte is the character with that code.
+ * Returns the bytes of each character. Finds them by decoding every sequence of bytes that can be a character, each on a line of
+ * its own. In the returned strings, each byte is the character with the same code.
  */
 function bytesByCharacter(encoding: string): ReadonlyMap<string, string> {
   const sequences = [...sequencesOf(encoding)];

@@ -73,7 +73,7 @@ The API key is read from the environment variable CHARTER_API_KEY. It needs the 
 Exit status: 0 if every row was imported, 1 if rows were refused or the import failed, 2 for a wrong command line.
 `;
 
-/** The message if the report of refused rows would replace the file while it is read. */
+/** The message if the report of refused rows would overwrite the imported file while that file is being read. */
 export const SAME_FILE = '--refused must not be the file itself. Name another file.';
 
 export type Options = {
@@ -165,8 +165,8 @@ function requireKey(apiKey: string): void {
 }
 
 /**
- * Returns the fields by the name of their column. In each pair, the last "=" separates the two, because the name of a column may
- * contain a "=".
+ * Returns the fields by the name of their column. In each pair, the last "=" separates the column from the field, because the
+ * name of a column may contain a "=".
  */
 function mapOf(pairs: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();

@@ -83,7 +83,7 @@ export class RefusedRows {
       }
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
-      // Some file systems do not allow this. The report then counts as edited.
+      // Some file systems do not let a program set the times of a file. The report then counts as edited.
       await handle.utimes(...timesOfUnedited((await handle.stat()).size)).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);

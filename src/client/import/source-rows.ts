@@ -47,7 +47,7 @@ export class SourceRows {
     return row;
   }
 
-  /** Returns why the cells of the row may belong to other columns, or `null` if their number is right. */
+  /** Returns why the cells of the row may belong to other columns, or `null` if the row has the right number of cells. */
   #miscount({ cells }: Row): string | null {
     const { header, delimiter } = this.#options;
     const { own, message, width } = this.#layout;
@@ -56,7 +56,7 @@ export class SourceRows {
     const rest = cells.slice(width);
     if (cells.length > header.length || rest.some((cell) => cell.trim() !== ''))
       return `The row has ${formatCells(cells.length)} instead of ${width}. Put each value into its column and empty this cell. After the last column: ${rest.join(delimiter)}`.trimEnd();
-    // A spreadsheet adds the missing cells to such a row, but keeps the reason for which the row was refused.
+    // If an earlier report refused the row because of missing cells, a spreadsheet may have added them, but has kept that reason.
     const reason = message === undefined ? '' : (cells[message] ?? '');
     const [, had, needed] = /^The row has (\d+) cells? instead of (\d+)\./.exec(reason) ?? [];
     if (had === undefined) return null;

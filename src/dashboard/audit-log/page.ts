@@ -39,7 +39,7 @@ ${pager({
 
 /**
  * Redirects to the filtered log. The filters are sent by POST, because people also paste whole API keys, which must not get into
- * a URL: each key has been cut to its prefix here.
+ * a URL. In `values`, each key has already been cut to its prefix.
  */
 export async function filterAuditLog(_context: SignedInContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(urlOf(AUDIT_LOG_URL, values));

@@ -220,7 +220,7 @@ type Labelled<Props> = { readonly shown: Omit<Shown<unknown>, 'typed'>; readonly
 
 /**
  * Returns the label, the hint, the error messages and the input. `input` renders the input with the attributes that link it to
- * them.
+ * its hint and messages.
  */
 function fieldMarkup<Props>(
   { label, hint, attributes, isChosen = false }: AboutText<Props>,

@@ -82,7 +82,7 @@ export function fieldsOf<F extends Fields>(
   });
 }
 
-/** Returns the values that these parameters, such as those of a URL, give the form's fields. */
+/** Returns the values of the form's fields in `sent`, such as the parameters of a URL. */
 export function typedOf<F extends Fields>(form: F, sent: URLSearchParams): Typed<F> {
   return mapFields(form, (field, key) => field.typed(sent.getAll(nameOf(key))));
 }

@@ -200,7 +200,7 @@ export function refusedRequestsUrl(
 /** The sections for people who are signed in. */
 export const SECTION_URLS: readonly string[] = [PROFILE_URL, PEOPLE_URL, ORGANIZATION_URL];
 
-/** Pages for everybody that belong to a cell, because the sessions of its users are there. */
+/** The pages that anybody may open, but only in a cell, because each cell has the sessions of its own users. */
 export const GUEST_URLS: readonly string[] = [
   SIGN_OUT_URL,
   SIGN_IN_URL,

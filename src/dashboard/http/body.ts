@@ -7,7 +7,7 @@ import { RequestError } from './request-error.ts';
 
 /** The maximum size of a request body, and the error for a larger body. */
 export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'report-too-large' };
-/** 10 KiB. Most forms have at most seven short fields. */
+/** The maximum size of a form for which its route sets no other size: 10 KiB. Most forms have at most seven short fields. */
 export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 export const TOKEN_FIELD = 'form_token';
 

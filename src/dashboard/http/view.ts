@@ -66,7 +66,7 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
 /** The errors of a cancelled download: the first while lines are being sent, the second before the first line. */
 const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
-/** Returns all lines. Reads the first two of them at once, so that an outage still gets an error page. */
+/** Returns all lines. Reads the first two of them before the response begins, so that an outage still gets an error page. */
 async function startReading(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const rest = lines[Symbol.asyncIterator]();
   const first = [await rest.next(), await rest.next()].flatMap(({ done, value }) => (done === true ? [] : [value]));

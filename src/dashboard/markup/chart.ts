@@ -102,7 +102,10 @@ const MIN_HEIGHT = 2;
 
 const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 
-/** Returns a round even number that is at least `most`, which is at least 1. Its half labels the middle line. */
+/**
+ * Returns the number at the top of the scale: a round, even number that is at least `most`. Half of it labels the middle line.
+ * `most` is at least 1.
+ */
 function scaleTop(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(most));
   return STEPS.map((step) => step * unit).find((top) => top >= most && top % 2 === 0) ?? 10 * unit;

@@ -15,7 +15,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
-/** Returns a warning for the choice of mails if the server cannot send any; otherwise `false`. */
+/** Returns a warning to show beside settings about mails if the server cannot send mails; otherwise `false`. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
   const canMail = outbox.canSend && publicUrl !== undefined;
   return (

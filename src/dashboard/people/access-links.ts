@@ -46,8 +46,8 @@ export function canMailLinks({ dashboard }: SignedInContext): boolean {
 
 /**
  * Mails the link to the user if mail is configured, and shows the link once to the person who made it. Does not show a mailed
- * invitation, because the person could then open it in place of the user: that proves that the e-mail is the user's, and reveals
- * whether the e-mail has an account in another organization.
+ * invitation to that person, who could otherwise open the invitation in place of the user. Opening an invitation proves that the
+ * e-mail is the user's, and reveals whether the e-mail has an account in another organization.
  */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;

@@ -17,7 +17,7 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, sendView, type View } from '../http/view.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 
-/** Reads what was sent, and returns the function that carries it out. */
+/** Reads the form that was sent, and returns the function that carries out the form's action. */
 export type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
 
 export type Page<Context> = {

@@ -3,7 +3,7 @@ import { invalidField } from '../errors.ts';
 import { canonicalNetwork } from '../network.ts';
 import { formatNumber } from '../text.ts';
 
-/** The addresses and subnets from which a key may be used, in canonical form. It is empty if any address may use it. */
+/** The addresses and subnets from which a key may be used, in canonical form; empty if the key may be used from any address. */
 export type AddressList = readonly string[];
 
 export const MAX_ALLOWED_ADDRESSES = 50;
@@ -12,7 +12,7 @@ const MAX_SHOWN_CHARACTERS = 60;
 
 /**
  * Parses addresses and subnets that are separated by line breaks, spaces or commas, and removes duplicates. If some entries are
- * invalid, throws "invalid" with a message for each of the first ones, which names the line, and with the number of the others.
+ * invalid, throws "invalid". Each of the first invalid entries has a message that names its line; the others are only counted.
  */
 export function parseAddressList(text: string, field: string): AddressList {
   const networks = new Set<string>();

@@ -10,13 +10,18 @@ export const USED_WITHIN_DAYS = 30;
 export const MIN_UNUSED_DAYS = 7;
 export const MAX_UNUSED_DAYS = 3650;
 
-/** The number of days in which no key is ended after an organization has begun to end unused keys, or has shortened the time. */
+/**
+ * The number of days in which no key is ended after an organization has begun to end unused keys, or has shortened the time
+ * without a use after which keys are ended.
+ */
 export const UNUSED_GRACE_DAYS = 7;
 
 /** A notice is created, at most once a day, if rate limits refuse more than this number of requests in an hour (UTC). */
 export const LIMITED_PER_HOUR = 100;
 
-/** The number of days for which a key must have been used from one network only, so that another network is new. */
+/**
+ * The number of days for which a key must have been used from one network only before a use from another network causes a notice.
+ */
 export const ONE_NETWORK_DAYS = 30;
 
 /** An organization's settings for notices and for unused keys. */

@@ -68,7 +68,7 @@ export function withNormalDomain(text: string): string {
 /** The e-mails of removed users. Their domain is reserved (RFC 2606), so nobody gets mail there. */
 const REMOVED = /^removed-[0-9a-f-]{36}@removed\.invalid$/;
 
-/** Returns the replacement for the e-mail of a user whom an operator has removed, and whose history remains. */
+/** Returns the replacement for the e-mail of a user whom an operator has removed, but whose history remains. */
 export function removedEmailOf(userId: string): string {
   return `removed-${userId}@removed.invalid`;
 }

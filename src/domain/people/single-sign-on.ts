@@ -120,8 +120,8 @@ export function hashBrowserSecret(secret: string): Buffer {
 }
 
 /**
- * Returns the nonce and the PKCE verifier of a sign-in. Both are derived from the secret in the browser's cookie, so that nobody
- * can complete the sign-in by what the database contains.
+ * Returns the nonce and the PKCE verifier of a sign-in. Both are derived from the secret in the browser's cookie, so that the
+ * content of the database is not enough to complete the sign-in.
  */
 export function deriveNonceAndVerifier({
   browserSecret,

@@ -12,7 +12,8 @@ export type WaysIn = {
 };
 
 /**
- * Returns whether a person has a way to sign in. A person who has none, for example before accepting an invitation, needs a link.
+ * Returns whether a person has a way to sign in. A person who has none, for example before accepting an invitation, needs an
+ * access link.
  */
 export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
   return hasPassword || passkeys > 0 || isLinked;
@@ -44,7 +45,7 @@ export const MAX_PASSKEYS = 20;
 /** How long a challenge can be signed. */
 export const CHALLENGE_MINUTES = 10;
 
-/** The purpose of a challenge, which cannot be used for any other. */
+/** The purpose of a challenge. The challenge cannot be used for any other purpose. */
 export type PasskeyPurpose = 'sign_in' | 'proof' | 'registration';
 
 /** The part of a passkey's state that the authenticator reports with each signature. */

@@ -1,12 +1,13 @@
-/** No row has a later instant, and PostgreSQL does not read a year of five digits. */
+/** The latest instant that is passed to PostgreSQL, which does not read a year of five digits. No row has a later instant. */
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Digits after the milliseconds that are not all zero. */
+/** Matches an instant with digits after the milliseconds that are not all zero. */
 const FINER = /\.\d{3}0*[1-9]/;
 
 /**
- * Reads an instant in the contract's format. A finer one than a Date can hold is rounded up, because a row of the millisecond
- * before it is too early. A leap second becomes the second after it, as in PostgreSQL: a Date has none.
+ * Parses an instant in the contract's format. A Date has only milliseconds, so an instant between two milliseconds becomes the
+ * later one; the earlier one would be before the instant. A Date has no leap seconds, so a leap second becomes the second after
+ * it, as in PostgreSQL.
  */
 export function parseInstant(text: string): Date {
   const isLeap = text.slice(17, 19) === '60';
@@ -16,10 +17,13 @@ export function parseInstant(text: string): Date {
   return new Date(Math.min(FINER.test(text) ? instant + 1 : instant, LATEST));
 }
 
-/** A date and time as RFC 3339 section 5.6 writes it. */
+/** A date and time in the format of RFC 3339 section 5.6. */
 const PARTS = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/i;
 
-/** The part that does not exist, such as "day 30: this month has 28 days", in what looks like a date and time; otherwise `null`. */
+/**
+ * Returns the part of a date and time that does not exist, such as "day 30: this month has 28 days". Returns `null` if all parts
+ * exist, or if the text does not look like a date and time.
+ */
 export function impossiblePartOf(text: string): string | null {
   const parts = PARTS.exec(text)
     ?.slice(1)
@@ -27,7 +31,7 @@ export function impossiblePartOf(text: string): string | null {
   if (parts === undefined) return null;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHour = 0, offsetMinute = 0] = parts;
   if (month < 1 || month > 12) return `month ${month}`;
-  // The last day of the month: day 0 of the next one.
+  // The last day of the month is day 0 of the next month.
   const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
   if (day < 1 || day > days) return `day ${day}: this month has ${days} days`;
   if (hour > 23) return `hour ${hour}`;

@@ -2,19 +2,19 @@
 const STRING = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/gs;
 
 /**
- * JSON.parse without a V8 bug: V8 can replace a key that has an escape with a key from the same place of an earlier text, such
- * as "\n" with "\\" (https://github.com/nodejs/node/issues/63785). A text with such a key is parsed with placeholders for keys
- * ("#0", "#1"), and the keys are parsed separately, as strings.
+ * Parses JSON as JSON.parse does, but avoids a V8 bug: V8 can replace a key that has an escape with a key from the same place of
+ * an earlier text, such as "\n" with "\\" (https://github.com/nodejs/node/issues/63785). A text with such a key is parsed with
+ * placeholders for keys ("#0", "#1"), and the keys are parsed separately, as strings.
  */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
-  // This comes first, because STRING could take quadratic time for a text that is not JSON.
+  // The text is first parsed as a whole, because STRING could take quadratic time for a text that is not JSON.
   const value = JSON.parse(text);
   if (!text.includes('\\')) return value;
   const keys: string[] = [];
   const numbered = text.replace(STRING, (whole, key: string, colon: string | undefined) =>
     colon === undefined ? whole : `"#${keys.push(key) - 1}"${colon}`,
   );
-  // Placeholders for all keys or for none, so that of duplicate keys the last one counts.
+  // If one key has an escape, all keys get placeholders, so that the last of several equal keys counts, however each is written.
   return keys.some((key) => key.includes('\\')) ? restoreKeys(JSON.parse(numbered), keys) : value;
 }
 

@@ -136,7 +136,7 @@ export type KeyAccess = {
 
 /**
  * Reads in one SQL query what the actor may do with the keys of a user or an integration. Throws "forbidden" if the actor may not
- * see the keys, which the owner of an integration always may. Throws "not_found" if there is no such user or integration.
+ * see the keys. The owner of an integration may always see its keys. Throws "not_found" if there is no such user or integration.
  */
 export async function getKeyAccess(db: Database, actor: Actor, userId: string): Promise<KeyAccess> {
   const isOwn = actor.userId === userId;

@@ -22,7 +22,7 @@ type Request = {
   readonly userId: string;
   /** The e-mail of the next owner; `undefined` if the form did not ask for one. */
   readonly newOwner: string | undefined;
-  /** Whether the person may remain the owner, which a demoted person may. */
+  /** Whether the person may remain the owner: `true` for a demotion, `false` for a deactivation. */
   readonly mayStay: boolean;
 };
 

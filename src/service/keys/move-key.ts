@@ -30,8 +30,8 @@ export type Move = {
 
 /**
  * Moves an active key from a user to an integration. The text, the permissions and the expiry of the key stay the same, but the
- * role of the integration limits its permissions from then on, so it gains none. Returns "conflict" if the key has ended, or the
- * integration has too many keys.
+ * role of the integration limits its permissions from then on, so the key gains no permissions. Returns "conflict" if the key has
+ * ended, or the integration has too many keys.
  */
 export async function moveKey(
   db: Database,

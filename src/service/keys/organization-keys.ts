@@ -20,7 +20,7 @@ import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
-/** The position at which a page of the list starts (`after`) or ends (`before`). At most one of the two is not `null`. */
+/** The position at which a page of the list starts (`after`) or ends (`before`). At least one of the two is `null`. */
 export type KeyListPosition = { readonly after: string | null; readonly before: string | null };
 
 /** A key, and what the actor may do with it. */

@@ -41,7 +41,8 @@ async function changeRows<Row extends Stored>(
   batch: Batch<Row>,
 ): Promise<ChangeResult<Row>[]> {
   const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
-  // Creations that do not depend on rows are one SQL statement, which needs no explicit transaction.
+  // If no change depends on stored rows, all changes are creations. One SQL statement makes them, without an explicit
+  // transaction.
   return dependsOnRows(table, soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
 }
 
@@ -96,7 +97,7 @@ export type Change<Row extends Stored> =
   | ({ readonly kind: 'upsert'; readonly content: GivenContent<Row> } & Conditional<Row | null>)
   | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
   | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
-  /** A change that was refused earlier, because it is invalid whatever rows exist. */
+  /** A change that was refused earlier, because it is invalid regardless of the stored rows. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 export type ChangeResult<Row> =
@@ -106,7 +107,7 @@ export type ChangeResult<Row> =
 
 export type Batch<Row extends Stored> = {
   readonly changes: readonly Change<Row>[];
-  /** Whether all changes are made or none. If one is refused, the batch then throws a RefusedChangesError. */
+  /** Whether either all changes are made or none. If so, and a change is refused, the batch throws a RefusedChangesError. */
   readonly isAtomic: boolean;
 };
 

@@ -60,7 +60,7 @@ function missingReference<Row extends Stored>(error: unknown, { references = {} 
   return field === undefined ? null : missingReferenceError(field);
 }
 
-/** The error if the organization has no row with the id in the field: "parent_program_id". */
+/** Returns the error for a field such as "parent_program_id" if the organization has no row with the id in the field. */
 export function missingReferenceError(field: string): DomainError {
   const noun = field.replace(/_id$/, '').replaceAll('_', ' ');
   return invalidField(field, `is not the id of a ${noun} of your organization.`);
@@ -106,7 +106,7 @@ export type Once = {
   readonly key: string;
   /**
    * A text that identifies the request. It contains the table and the operation, because a client may use the same key for
-   * others.
+   * another table or operation.
    */
   readonly request: string;
   /** The text by which servers of version 1.0 identify the request; `request` if it is omitted. */

@@ -104,8 +104,8 @@ export async function confirmSecondFactor(
 }
 
 /**
- * Returns the secret of the actor's pending set-up if it equals `secret`, which the page sent, or `null`. A session alone must
- * not be enough to see the secret.
+ * Returns the secret of the actor's pending set-up if the page has sent the same secret in `secret`; otherwise `null`. A session
+ * alone must not be enough to see the secret.
  */
 export async function findPendingSecret(
   db: Database,
@@ -174,7 +174,8 @@ export async function resetSecondFactor(
 ): Promise<Done | Conflict> {
   return runAction(db, async (tx) => {
     const target = await lockTarget(tx, actor, userId);
-    // Users must turn off their own second factor on the profile page, which keeps the last way to sign in.
+    // Users must turn off their own second factor on the profile page, where they keep their passkeys, which may be their only
+    // way to sign in.
     if (!isOperator(actor) && target.id === actor.userId)
       return conflict('Turn off your own second factor under My profile.');
     const inactive = checkActive(target);

@@ -33,7 +33,7 @@ const LIMITS = {
     network: { name: 'factor-network', attempts: 100, seconds: QUARTER_HOUR },
     account: { name: 'factor-account', attempts: 40, seconds: HOUR },
   },
-  // `account` is the id of the passkey, because the user is not known yet.
+  // Attempts are counted by the id of the passkey instead of the account, because the user is not known yet.
   passkey: {
     pair: { name: 'passkey', attempts: 10, seconds: QUARTER_HOUR },
     network: { name: 'passkey-network', attempts: 100, seconds: QUARTER_HOUR },
@@ -50,7 +50,8 @@ const LIMITS = {
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },
     account: { name: 'sso-account', attempts: 1000, seconds: HOUR },
   },
-  // A sign-in that begins at the provider's own page names no user, so `account` is the id of the organization.
+  // A sign-in that begins at the provider's own page names no user, so attempts are counted by the id of the organization instead
+  // of the account.
   'single-sign-on-tile': {
     pair: { name: 'sso-tile', attempts: 300, seconds: QUARTER_HOUR },
     network: { name: 'sso-network', attempts: 300, seconds: QUARTER_HOUR },

@@ -174,7 +174,8 @@ const ROWS_AT_ONCE = 5000;
 
 /**
  * Deletes the endpoint and its deliveries. There may be more deliveries than one transaction can delete in time, so most of them
- * are deleted before it. If a failure occurs meanwhile, the endpoint still exists, with fewer deliveries.
+ * are deleted before the transaction that deletes the endpoint. If a failure occurs meanwhile, the endpoint still exists, with
+ * fewer deliveries.
  */
 export async function removeEndpoint(
   db: Database,

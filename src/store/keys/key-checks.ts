@@ -17,7 +17,7 @@ function textOfEnd(end: string): string {
   return `to_char(${end} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')`;
 }
 
-/** Returns SQL for a string that identifies a notice by the end and the number of days before the end. */
+/** Returns SQL for a string that identifies a notice by the end of the key and the number of days before that end. */
 function occasionOf(end: string, days: string): string {
   return `${textOfEnd(end)} || ', ' || ${days}`;
 }
@@ -124,8 +124,8 @@ export const UNUSED = 'not used';
 
 const END_UNUSED = {
   name: 'end_unused_keys',
-  // Decides again from the rows that it locks: first the organizations, like every change that ends a key, then the keys in the
-  // same order as writeKeyUses.
+  // The statement decides again whether each key must be ended, from the rows that it locks: first the organizations, like every
+  // change that ends a key, then the keys in the same order as writeKeyUses.
   text: `
     with asked as (
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as asked (organization_id, id, event_id)),

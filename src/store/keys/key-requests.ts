@@ -11,7 +11,7 @@ import type { KeyUse } from './key-uses.ts';
 
 const WRITE = {
   name: 'write_key_requests',
-  // A part that was written, although its connection was lost before the end of the statement, may be written again.
+  // A request that was already written is skipped, so that it does not prevent the others from being written.
   text: `
     insert into key_requests
       (organization_id, key_id, at, request_id, operation, status, exception, message, duration_ms)
@@ -24,10 +24,16 @@ const WRITE = {
     on conflict do nothing`,
 };
 
-/** A key with so many new rows may soon have too many. The rows of others are deleted by housekeeping. */
+/**
+ * The number of new rows of a key from which on the key's surplus rows are deleted immediately. Housekeeping deletes the surplus
+ * rows of other keys.
+ */
 const MANY = 50;
 
-/** Adds the requests of keys of any organizations in one statement. Deletes the oldest ones of keys that have too many. */
+/**
+ * Adds the requests of keys of any organizations in one statement. Deletes the oldest requests of those keys that have many new
+ * requests and now too many in all.
+ */
 export async function writeKeyRequests(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const rows = uses.flatMap((use) => use.requests.map((request) => ({ ...request, use })));
   if (rows.length === 0) return;
@@ -50,7 +56,9 @@ export async function writeKeyRequests(db: Database, uses: readonly KeyUse[]): P
   await db.pool.query({ ...DELETE_SURPLUS_OF_KEYS, values: keys });
 }
 
-/** Reads the place of each request among those of its key with the same result, the latest of which has the place 1. */
+/**
+ * SQL that numbers the requests of each key, separately for successful and unsuccessful requests. The latest one has the place 1.
+ */
 const PLACED = `
   select r.organization_id, r.at, r.request_id, r.status >= ${FIRST_UNSUCCESSFUL} as is_unsuccessful,
          row_number() over (
@@ -58,7 +66,10 @@ const PLACED = `
            order by r.at desc, r.request_id desc) as place
   from key_requests r`;
 
-/** Deletes requests beyond those that are kept, at most CHUNK_ROWS of those that `PLACED` and the further SQL select. */
+/**
+ * Returns SQL that deletes at most CHUNK_ROWS of the requests beyond those that are kept. `further` is SQL that follows PLACED
+ * and restricts it to some keys.
+ */
 function deleteBeyond(further: string): string {
   const { unsuccessful, successful } = KEPT_REQUESTS;
   return `
@@ -79,7 +90,10 @@ const DELETE_SURPLUS_OF_KEYS = {
 
 const DELETE_SURPLUS = { name: 'delete_surplus_key_requests', text: deleteBeyond('') };
 
-/** Deletes the requests that are older than 7 days, or too many for their key, of all organizations, in chunks. Returns how many. */
+/**
+ * Deletes the requests that are older than 7 days, or too many for their key, of all organizations, in chunks. Returns the
+ * number.
+ */
 export async function deleteOldKeyRequests(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_REQUESTS.days * DAY_MS);
   const expired = await deleteInChunks(
@@ -102,7 +116,7 @@ export type RequestFilters = {
   readonly operation: string | null;
   /** The earliest time; `null` if there is none. */
   readonly from: Date | null;
-  /** The first time after the latest one; `null` if there is none. */
+  /** The end of the period, exclusive; `null` if there is none. */
   readonly to: Date | null;
   /** The X-Request-Id; `null` for all requests. */
   readonly requestId: string | null;
@@ -158,7 +172,7 @@ export async function listKeyRequests(
 export type RequestSummary = {
   /** The operations of the recorded requests. */
   readonly operations: readonly string[];
-  /** The number of refused and failed requests since the day that `since` is part of, that are not recorded. */
+  /** The number of refused and failed requests that are not recorded, since the beginning of the day (UTC) of `since`. */
   readonly unlisted: number;
 };
 
@@ -173,7 +187,7 @@ const SUMMARIZE = {
               and u.starts_at >= date_trunc('day', $3::timestamptz, 'UTC')) as unlisted`,
 };
 
-/** `keyId` is `null` for all keys of the organization. */
+/** Summarizes the requests with a key or, if `keyId` is `null`, with all keys of the organization. */
 export async function summarizeKeyRequests(
   { pool }: Database,
   { organizationId }: OrganizationScope,

@@ -37,7 +37,7 @@ export type KeyUse = ResultCounts & {
   readonly limited: number;
   /** The requests that are recorded one by one. */
   readonly requests: readonly RecordedRequest[];
-  /** Number of refused and failed requests that are not among `requests`, because they were too many. */
+  /** The number of refused and failed requests that are not in `requests`, because there were too many. */
   readonly unlisted: number;
 };
 
@@ -107,8 +107,8 @@ const WRITE = {
 };
 
 /**
- * Adds the uses of keys of any organizations in one SQL statement, and writes notices about the rate limits that these keys have
- * met. `lastUsedAt` only moves forward.
+ * Adds the uses of keys of any organizations in one SQL statement, and writes notices about the rate limits that have refused
+ * requests with these keys. `lastUsedAt` only moves forward.
  */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const values = [

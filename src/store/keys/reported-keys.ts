@@ -31,7 +31,7 @@ export type Report = {
 
 const REVOKE = {
   name: 'revoke_reported_keys',
-  // The keys are revoked in one statement, whether or not they exist, so that the time of a response tells little. The statement
+  // One statement handles all reported keys, whether or not they exist, so that the response time reveals little. The statement
   // locks the organizations first, like every change that ends a key, and then the keys in the same order as writeKeyUses.
   text: `
     with reported as (

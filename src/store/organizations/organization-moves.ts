@@ -56,8 +56,8 @@ export async function setStage(
 }
 
 /**
- * Sets the stage of deletions that an earlier version began, which had no stages. Some rows of these organizations may already be
- * deleted.
+ * Sets the stage of deletions that were begun by an earlier version of Charter, which did not store stages. Some rows of these
+ * organizations may already be deleted.
  */
 export async function markDeletions(query: Query): Promise<void> {
   await query(`
@@ -201,7 +201,7 @@ export type CarriedEvent = {
   readonly detail: Readonly<Record<string, string>>;
 };
 
-/** Lists the audit events of these actions during the move, the earliest first, each as JSON. */
+/** Lists the audit events of the CARRIED actions during the move, the earliest first, each as JSON. */
 export async function listRevocationsOfMove(
   tx: Transaction,
   { organizationId }: OrganizationScope,

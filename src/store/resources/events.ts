@@ -129,7 +129,8 @@ const CREATED = ',"created_at":"';
 
 /**
  * Returns the event in the form that the contract defines: its timestamp is converted to RFC 3339, like the timestamps in `data`,
- * and `data` gets the fields that the table did not have when the event was written. No member before `data` contains free text.
+ * and `data` gets the fields that the table did not have when the event was written. The text can be searched for member names,
+ * because no member before `data` contains free text.
  */
 export function eventOf(json: string): string {
   const type = json.indexOf(TYPE) + TYPE.length;

@@ -25,7 +25,9 @@ type Description<Row extends Stored> = {
   readonly writePermission: Permission;
   /** The type of each field's column, in the contract's order. A column has the same name as its field. */
   readonly columns: { readonly [Field in keyof ContentOf<Row>]: ColumnType };
-  /** Fields whose values must be unique in an organization. Each has a unique index that contains the name of the column. */
+  /**
+   * Fields whose values must be unique in an organization. Each has a unique index whose name contains the name of the column.
+   */
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
   /** The unique field that contains the client's own id, by which a client creates or replaces a row. */
   readonly ownId?: keyof ContentOf<Row> & string;

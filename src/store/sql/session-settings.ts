@@ -7,8 +7,8 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   statement_timeout: `${STATEMENT_SECONDS}s`,
-  // This timeout is shorter than the statement timeout, so that a write succeeds that waits for the transaction of a process that
-  // no longer exists.
+  // This timeout is shorter than the statement timeout, so that a write that waits for the transaction of a dead process can
+  // still succeed.
   idle_in_transaction_session_timeout: '10s',
   // Without this setting, a statement that waits for a lock would still be executed after its connection was lost. Windows, on
   // which the embedded PostgreSQL may run, does not support the setting.

@@ -90,8 +90,8 @@ export async function listKeysByPrefix(db: Database, keyPrefix: string) {
 }
 
 /**
- * SQL queries, by table, that find values in an archive's rows that only one organization of an installation may have, and that
- * an organization here already has.
+ * SQL queries by table. Only one organization of an installation may have a certain e-mail or verified domain; each query finds
+ * such a value in an archive's rows that an organization of this installation already has.
  */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [
@@ -110,8 +110,8 @@ const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
 export type Taken = { readonly value: string; readonly id: string; readonly name: string };
 
 /**
- * Returns an e-mail or a verified domain of these rows that an organization here already has, and that organization; `null` if
- * there is none. `rows` are JSON.
+ * Returns an e-mail or a verified domain in these rows that an organization of this installation already has, and the id and name
+ * of that organization; `null` if there is no such value. `rows` are JSON.
  */
 export async function findTaken(
   db: Database,

@@ -247,7 +247,7 @@ const RECORD = {
     where failing_since < now() - $14 * interval '1 day'`,
 };
 
-/** An endpoint while its URL is `url`. */
+/** An endpoint, provided that its URL is still `url`. */
 export type EndpointAtUrl = EndpointKey & { readonly url: string };
 
 /**

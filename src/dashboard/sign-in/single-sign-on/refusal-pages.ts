@@ -23,7 +23,8 @@ import { passwordLink } from '../../markup/parts.ts';
 const AGAIN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
 /**
- * Returns what the person can do next: go back to the other kinds of proof, or sign in with a password, which needs no provider.
+ * Returns the next steps for the person: with `back`, the form that leads to the other kinds of proof; otherwise, links to the
+ * sign-in, and to the sign-in with a password, which needs no provider.
  */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 

@@ -39,8 +39,8 @@ export type ConfirmationKey = {
 export type Confirmation = {
   readonly email: string;
   /**
-   * What the person must give. "link": an access link was given already, so only the second factor. "none": the account has no
-   * password.
+   * What the person must give. "link": only the second factor, because the sign-in began from an access link. "none": the account
+   * has no password.
    */
   readonly by: 'password' | 'link' | 'none';
   readonly hasSecondFactor: boolean;

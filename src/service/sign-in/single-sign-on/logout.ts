@@ -156,8 +156,8 @@ async function verify(
 }
 
 /**
- * Returns the signing keys of the provider. Until it has keys, the library would request them for each token; after that, it
- * requests an unknown key at most every 30 seconds.
+ * Returns the signing keys of the provider. Limits the requests for the keys, because the library would send one for each token
+ * until a request succeeds. After that, the library itself sends a request for an unknown key at most every 30 seconds.
  */
 function keySetOf(jwksUrl: URL, access: ProviderAccess): RemoteJWKSet {
   let askedAt = Number.NEGATIVE_INFINITY;
