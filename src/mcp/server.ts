@@ -31,7 +31,9 @@ export function createMcpServer(document: Json, settings: Settings, clock: Clock
   );
   server.setRequestHandler(ListToolsRequestSchema, async (_request, { signal }) => {
     const permissions = await readPermissions(call, signal);
-    const permitted = tools.filter((tool) => tool.permissions.every((each) => permissions.includes(each)));
+    const permitted = tools.filter(
+      ({ permissions: sufficient }) => sufficient.length === 0 || sufficient.some((each) => permissions.includes(each)),
+    );
     return { tools: permitted.map(({ definition }) => definition) };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {

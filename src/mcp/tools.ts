@@ -14,7 +14,7 @@ export type Tool = {
   readonly path: string;
   /** The parameters that are arguments of the tool. The body, if there is one, is the argument `body`. */
   readonly parameters: readonly Parameter[];
-  /** The permissions that a key needs. */
+  /** A key needs at least one of these permissions. The list is empty if every key may call the operation. */
   readonly permissions: readonly string[];
   /** The tool as `tools/list` describes it to clients. */
   readonly definition: Definition;

@@ -18,9 +18,13 @@ const KEY = 'charter_test_THIS_MUST_NOT_BE_SEEN';
 const ID = '019c2291-34b8-752e-bca9-6513269e0d37';
 
 /** Connects a client to an MCP server that calls the API at this address with this key. */
-async function connect(baseUrl: string, apiKey: string, clock: TestClock = createTestClock()): Promise<Client> {
+async function connect(
+  baseUrl: string,
+  apiKey: string,
+  { clock = createTestClock(), contract = document }: { clock?: TestClock; contract?: object } = {},
+): Promise<Client> {
   const [near, far] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(document, readSettings({ baseUrl, apiKey, totalTimeoutMs: 50_000 }), clock).connect(far);
+  await createMcpServer({ ...contract }, readSettings({ baseUrl, apiKey, totalTimeoutMs: 50_000 }), clock).connect(far);
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(near);
   return client;
@@ -45,6 +49,17 @@ test('the operations that the key permits are the tools, and no key with the per
   expect(await namesFor(PERMISSIONS)).toEqual(namesOf(() => true));
   const reading = PERMISSIONS.filter((permission) => permission.endsWith(':read'));
   expect(await namesFor(reading)).toEqual(namesOf((method) => method === 'get'));
+});
+
+test('one of the permissions of an operation is enough, as for the events of several resources', async () => {
+  const contract = structuredClone<object>(document);
+  Object(contract).paths['/api/events'].get.security = [
+    { apiKey: ['courses:read'] },
+    { apiKey: ['parent_programs:read'] },
+  ];
+  const { key } = await createTestOrganization(server, { permissions: ['parent_programs:read'] });
+  const { tools } = await (await connect(server.url, key, { contract })).listTools();
+  expect(tools.map(({ name }) => name)).toContain('listEvents');
 });
 
 test('creating, reading, changing with the etag, replacing and deleting work, and the client accepts each result', async () => {
@@ -138,7 +153,7 @@ test('after a 403, the client hears that the list of tools has changed', async (
 
 test('Retry-After is respected, and beyond the time that a client waits, the refusal says how long it is', async () => {
   const clock = createTestClock();
-  const client = await connect(scripted.url, KEY, clock);
+  const client = await connect(scripted.url, KEY, { clock });
   scripted.play(respondsWith(429, { 'Retry-After': '7' }), respondsWith(200, {}, { data: [] }));
   expect((await client.callTool({ name: 'listEvents' })).isError).toBeUndefined();
   expect(clock.waitsMs).toEqual([7_000]);
