@@ -6,13 +6,12 @@ import {
   type UsePeriod,
 } from '../../domain/keys/key-usage.ts';
 import { type Html, html } from '../../html/html.ts';
-import { urlOf } from '../http/addresses.ts';
 import { chartFigure } from '../markup/chart.ts';
 
 type Props = {
   readonly usage: KeyUsage;
-  /** The URL of the list of recorded requests. */
-  readonly listUrl: string;
+  /** Returns the URL of the list of recorded requests with this status; with any status if it is `null`. */
+  readonly listUrl: (status: 'refused' | 'failed' | null) => string;
   /** The maximum number of seconds until a request is counted. */
   readonly delaySeconds: number;
 };
@@ -28,9 +27,9 @@ export function usageSection({ usage, listUrl, delaySeconds }: Props): Html {
       counted: 'Requests',
       outcomes: REQUEST_RESULTS,
       uses: usage[period],
-      links: { refused: urlOf(listUrl, { status: 'refused' }), failed: urlOf(listUrl, { status: 'failed' }) },
+      links: { refused: listUrl('refused'), failed: listUrl('failed') },
     });
   return html`<section class="card" aria-labelledby="use"><h2 id="use">Requests</h2>
 ${isUnused ? html`<p class="quiet">No requests in the last ${SHOWN_PERIODS.day} days. ${freshness}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${freshness}</p><div class="use">${figure('day')}${figure('hour')}</div>`}
-<p class="actions"><a class="button" href="${listUrl}">See the requests</a></p></section>`;
+<p class="actions"><a class="button" href="${listUrl(null)}">See the requests</a></p></section>`;
 }

@@ -1,33 +1,18 @@
-import { SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
 import { isPermission } from '../../domain/people/role.ts';
 import { formatCount, formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { checkAddresses } from '../../service/keys/key-rules.ts';
-import {
-  getOrganizationUse,
-  listAllKeys,
-  type OrganizationKey,
-  type OrganizationKeyList,
-} from '../../service/keys/organization-keys.ts';
+import { listAllKeys, type OrganizationKey, type OrganizationKeyList } from '../../service/keys/organization-keys.ts';
 import type { AttentionCounts, KeyOrder } from '../../store/keys/key-lists.ts';
-import type { OrganizationUse } from '../../store/keys/key-uses.ts';
 import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
-import {
-  type KeyUrls,
-  keysUrlOf,
-  ORGANIZATION_KEYS_URL,
-  ORGANIZATION_REQUESTS_URL,
-  refusedRequestsUrl,
-  urlOf,
-} from '../http/addresses.ts';
+import { keysUrlOf, ORGANIZATION_KEYS_URL, urlOf } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyMenu } from '../keys/actions.ts';
 import { holderCell, keyCell, lastUse, NO_ADDRESSES, permissionsCell, stateCell } from '../keys/cells.ts';
 import { actionNotice } from '../keys/list.ts';
 import { backFrom, FILTERS, type FilterValues, findKeyUrl } from '../keys/search.ts';
-import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
 import { organizationHead } from '../markup/organization-head.ts';
 import { filterFold, hiddenInput, pager, tabBar } from '../markup/parts.ts';
@@ -181,40 +166,4 @@ function cells(
     html`${lastUse(key, now)}<span class="under">Created ${day(key.createdAt)}${key.createdBy !== key.holder.name && ` by ${key.createdBy ?? 'an operator'}`}</span>`,
     keyMenu(key, key, urls),
   ];
-}
-
-/** Shows the requests with all keys of the organization to people who may see the keys of others. */
-export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, now } = context;
-  const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, now);
-  const main = html`${organizationHead('usage', actor)}
-${usageSection({ usage, listUrl: ORGANIZATION_REQUESTS_URL, delaySeconds: dashboard.keyUses.delaySeconds() })}
-${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
-  return page(context, { title: 'Usage of the API keys', main });
-}
-
-function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
-  return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
-<p class="quiet">By their requests in the last ${SHOWN_PERIODS.day} days.</p>
-<div class="card flush">${table({
-    name: 'most-used',
-    label: 'Most used API keys',
-    columns: ['Key', 'Acts for', 'Successful', 'Refused', 'Failed'],
-    rows: keys.map((key) => ({
-      cells: [
-        keyCell(key, urlsOf(key)),
-        html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
-        formatNumber(key.successful),
-        key.refused === 0
-          ? 0
-          : html`<a href="${refusedRequestsUrl(key, urlsOf(key))}">${formatNumber(key.refused)}</a>`,
-        formatNumber(key.failed),
-      ],
-    })),
-  })}</div></section>`;
-}
-
-/** Returns the URLs of the pages of a key whose holder the actor may see. */
-function urlsOf({ holder }: Pick<OrganizationKey, 'holder'>): KeyUrls {
-  return { listUrl: keysUrlOf(holder), back: null };
 }

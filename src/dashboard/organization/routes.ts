@@ -17,8 +17,9 @@ import {
 import { FILTERS } from '../keys/search.ts';
 import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
-import { searchOrganizationKeys, showOrganizationKeys, showOrganizationUsage } from './api-keys.ts';
+import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { NOTICE_FORM, POLICY_FORM, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
+import { downloadOrganizationUsage, filterOrganizationUsage, showOrganizationUsage, USAGE_FILTERS } from './usage.ts';
 
 export const organizationPages: readonly SignedInPage[] = [
   {
@@ -38,7 +39,17 @@ export const organizationPages: readonly SignedInPage[] = [
     get: withFreshUses(showOrganizationKeys),
     post: form(FILTERS, searchOrganizationKeys),
   },
-  { path: ORGANIZATION_USAGE_URL, mayEnter: maySeeKeysOfOthers, get: withFreshUses(showOrganizationUsage) },
+  {
+    path: ORGANIZATION_USAGE_URL,
+    mayEnter: maySeeKeysOfOthers,
+    get: withFreshUses(showOrganizationUsage),
+    post: form(USAGE_FILTERS, filterOrganizationUsage),
+  },
+  {
+    path: fileUrlOf(ORGANIZATION_USAGE_URL),
+    mayEnter: maySeeKeysOfOthers,
+    get: withFreshUses(downloadOrganizationUsage),
+  },
   {
     path: ORGANIZATION_REQUESTS_URL,
     mayEnter: maySeeKeysOfOthers,

@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { KEPT_REQUESTS } from '../../domain/keys/key-usage.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { listMatchingKeys } from '../../store/keys/key-lists.ts';
 import {
   type ListedRequest,
   listKeyRequests,
@@ -14,6 +13,7 @@ import type { Database } from '../../store/sql/database.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import type { KeyDetails } from './list-keys.ts';
+import { listKeyIds } from './organization-keys.ts';
 
 /** The key whose requests are read, which the actor may see, or all keys of the organization. */
 export type RequestsOf = KeyDetails | 'all keys';
@@ -33,8 +33,6 @@ type Filters = Omit<RequestFilters, 'keyIds'> & {
 
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 1000;
-/** The most keys that a search may match. */
-export const MAX_MATCHING_KEYS = 200;
 
 /** Lists the recorded requests with a key, or with all keys, that match the filters, the latest first. */
 export async function listRequests(
@@ -85,20 +83,16 @@ type PageRequest = {
 
 async function readPage(
   db: Database,
-  { scope }: Actor,
+  actor: Actor,
   { of, filters, after, before, size }: PageRequest,
 ): Promise<RequestListPage> {
-  const keyIds = of !== 'all keys' ? [of.id] : await listKeyIds(db, scope, filters.key);
+  const keyIds = of !== 'all keys' ? [of.id] : await listKeyIds(db, actor, filters.key);
   const { rows, previous, next } = await readListPage(
     { after: positionOf(after), before: positionOf(before), size },
-    (from, limit) => listKeyRequests(db, scope, { filters: { ...filters, keyIds }, from, limit }),
+    (from, limit) => listKeyRequests(db, actor.scope, { filters: { ...filters, keyIds }, from, limit }),
     ({ at, requestId }) => encodePosition(at.toISOString(), requestId),
   );
   return { requests: rows, previous, next };
-}
-
-async function listKeyIds(db: Database, scope: Actor['scope'], text: string): Promise<readonly string[] | null> {
-  return text === '' ? null : listMatchingKeys(db, scope, { text, limit: MAX_MATCHING_KEYS });
 }
 
 function positionOf(text: string | null): RequestPosition | null {

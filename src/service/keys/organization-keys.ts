@@ -8,12 +8,18 @@ import {
   type FoundKey,
   findOrganizationKeyByHash,
   type KeyCounts,
+  listMatchingKeys,
   listOrganizationKeys,
   type OrganizationKeyPosition,
   type OrganizationKeyQuery,
 } from '../../store/keys/key-lists.ts';
 import type { ListedKey } from '../../store/keys/key-row.ts';
-import { type OrganizationUse, sumOrganizationUse } from '../../store/keys/key-uses.ts';
+import {
+  type CountedKeyUse,
+  listCountedUses,
+  type OrganizationUse,
+  sumOrganizationUse,
+} from '../../store/keys/key-uses.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
@@ -112,8 +118,51 @@ export async function findKeyOwner(db: Database, actor: Actor, key: string): Pro
 /** The number of keys in the list of the most used keys. */
 const MOST_USED = 10;
 
-/** Returns the use of all keys of the organization, for an actor who may see them. */
-export async function getOrganizationUse(db: Database, actor: Actor, now: Date): Promise<OrganizationUse> {
+/** `key` is a part of the names or the prefixes of the keys; empty for all keys. */
+type UseRequest = { readonly now: Date; readonly key: string };
+
+/** Returns the use of the keys that match, for an actor who may see all keys. */
+export async function getOrganizationUse(
+  db: Database,
+  actor: Actor,
+  { now, key }: UseRequest,
+): Promise<OrganizationUse> {
   requireRight(actor, 'see keys of others');
-  return sumOrganizationUse(db, actor.scope, { now, keys: MOST_USED });
+  const keyIds = await listKeyIds(db, actor, key);
+  return sumOrganizationUse(db, actor.scope, { now, keyIds, keys: MOST_USED });
+}
+
+const EXPORT_PAGE_SIZE = 1000;
+
+/** Yields the counts of requests with the keys that match, by key and time, in chunks of at most 1,000. */
+export function exportOrganizationUse(
+  db: Database,
+  actor: Actor,
+  request: UseRequest,
+): AsyncGenerator<readonly CountedKeyUse[], void, undefined> {
+  requireRight(actor, 'see keys of others');
+  return exportUsePages(db, actor, request);
+}
+
+async function* exportUsePages(db: Database, actor: Actor, { now, key }: UseRequest) {
+  const keyIds = await listKeyIds(db, actor, key);
+  let after: CountedKeyUse | null = null;
+  do {
+    const uses: CountedKeyUse[] = await listCountedUses(db, actor.scope, {
+      now,
+      keyIds,
+      after,
+      limit: EXPORT_PAGE_SIZE,
+    });
+    if (uses.length > 0) yield uses;
+    after = uses.length < EXPORT_PAGE_SIZE ? null : (uses.at(-1) ?? null);
+  } while (after !== null);
+}
+
+/** The most keys that a search for their requests may match. */
+const MAX_MATCHING_KEYS = 200;
+
+/** Returns the ids of the keys whose name or prefix contains the text, or `null` for all keys if the text is empty. */
+export async function listKeyIds(db: Database, { scope }: Actor, text: string): Promise<readonly string[] | null> {
+  return text === '' ? null : listMatchingKeys(db, scope, { text, limit: MAX_MATCHING_KEYS });
 }

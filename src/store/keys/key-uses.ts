@@ -172,7 +172,8 @@ export type OrganizationUse = {
 const FIND_OF_ORGANIZATION = {
   name: 'find_organization_use',
   text: `
-    with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}),
+    with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}
+      and ($5::uuid[] is null or u.key_id = any($5))),
     periods as (
       select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed,
              sum(limited) as limited
@@ -194,17 +195,55 @@ const FIND_OF_ORGANIZATION = {
        join users holder on holder.organization_id = $1 and holder.id = k.user_id) as "mostUsed"`,
 };
 
-/** Sums the requests of all keys of the organization in one SQL query. `keys` is the number of most used keys to return. */
+/**
+ * Sums the requests of keys of the organization in one SQL query. `keyIds` is `null` for all keys. `keys` is the number of most
+ * used keys to return.
+ */
 export async function sumOrganizationUse(
   db: Database,
   scope: OrganizationScope,
-  { now, keys }: { now: Date; keys: number },
+  { now, keyIds = null, keys }: { now: Date; keyIds?: readonly string[] | null; keys: number },
 ): Promise<OrganizationUse> {
   const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: MostUsedKey[] | null }>({
     ...FIND_OF_ORGANIZATION,
-    values: [scope.organizationId, ...firstShownOf(now), keys],
+    values: [scope.organizationId, ...firstShownOf(now), keys, keyIds],
   });
   return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
+}
+
+/** The requests with a key in one hour or day. */
+export type CountedKeyUse = KeyPeriodUse & {
+  readonly period: UsePeriod;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly keyPrefix: string;
+};
+
+const LIST_COUNTED = {
+  name: 'list_counted_key_uses',
+  text: `
+    select u.period, u.starts_at as "startsAt", u.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix",
+           u.successful::float8, u.refused::float8, u.failed::float8, u.limited::float8
+    from key_uses u join api_keys k on k.organization_id = u.organization_id and k.id = u.key_id
+    where u.organization_id = $1 and ${isShown('$2', '$3')} and ($4::uuid[] is null or u.key_id = any($4))
+      and ($5::uuid is null or (u.key_id, u.period, u.starts_at) > ($5, $6::use_period, $7::timestamptz))
+    order by u.key_id, u.period, u.starts_at limit $8`,
+};
+
+/** Lists the counts of the shown hours and days, by key and time, after a row or from the start if it is `null`. */
+export async function listCountedUses(
+  db: Database,
+  { organizationId }: OrganizationScope,
+  {
+    now,
+    keyIds,
+    after,
+    limit,
+  }: { now: Date; keyIds: readonly string[] | null; after: CountedKeyUse | null; limit: number },
+): Promise<CountedKeyUse[]> {
+  const position = [after?.keyId, after?.period, after?.startsAt].map((each) => each ?? null);
+  const values = [organizationId, ...firstShownOf(now), keyIds, ...position, limit];
+  return (await db.pool.query<CountedKeyUse>({ ...LIST_COUNTED, values })).rows;
 }
 
 /**

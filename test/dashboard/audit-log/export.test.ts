@@ -179,7 +179,7 @@ function wordsForAction(action: string | undefined): string | undefined {
   return known === undefined ? undefined : ACTION_WORDS[known];
 }
 
-test('the exports are those of the audit log and of requests, so none lacks comparisons with its page', () => {
+test('the exports are those of the audit log, of requests and of their numbers, so none lacks comparisons with its page', () => {
   const files = dashboard.paths.filter((path) => path.endsWith('.csv'));
   expect(files.filter((path) => !/\/requests(\/list)?\.csv$/.test(path))).toEqual(['/organization/audit-log.csv']);
 });

@@ -79,6 +79,8 @@ test('a request with a revoked key belongs to that key, and the count of refusal
   const link = `${listUrl}/${id}/requests?status=refused`;
   for (const page of [await browser.get(`${listUrl}/${id}`), await browser.get(`${listUrl}?state=ended`)])
     expect(page.text).toContain(`<a href="${link}">Refused 1 time since</a>`);
+  const fromList = (await browser.get(`${listUrl}/${id}?back=%3Fuse%3Dnever`)).text;
+  expect(fromList).toContain(`<a href="${link}&amp;back=%3Fuse%3Dnever"><strong>3</strong> refused</a>`);
   const [latest] = rowsOf(await browser.get(link));
   expect(latest).toMatch(/ getKey 401 AuthenticationException This API key was revoked at /);
   expect((await browser.get(`${listUrl}/${id}`)).text).toContain(`<a href="${link}"><strong>3</strong> refused</a>`);
@@ -123,6 +125,22 @@ test('the requests with all keys are filtered by key, paged, and exported as CSV
   expect(lines).toHaveLength(1 + 52 + 1);
   expect(lines.at(-2)).toContain(`createParentProgram,422,ValidationException,`);
   expect(lines.at(-2)).toContain(`${ids[2]},`);
+});
+
+test('the usage of the organization is filtered by key, and exported as CSV', async () => {
+  const { id, key } = await usedKey('Counted, hourly');
+  const browser = await browserOf(dashboard, manager);
+  const usage = '/organization/api-keys/requests';
+  const filtered = await browser.submit(usage, { key: 'hourly' });
+  expect(filtered.headers['location']).toBe(`${usage}?key=hourly`);
+  const page = await browser.get(`${usage}?key=hourly`);
+  expect(page.text).toContain('aria-label="Last 48 hours: 2 successful, 2 refused, 0 failed;');
+  expect(page.text).toContain(`<a href="${LIST}?status=refused&amp;key=hourly"><strong>2</strong> refused</a>`);
+  const { text } = await browser.get(`${usage}.csv?key=hourly`);
+  const [head, ...lines] = text.trimEnd().split('\r\n');
+  expect(head).toBe('\uFEFFperiod,starts_at,key_id,key_name,key_prefix,successful,refused,failed,refused_by_limit');
+  const counts = `${id},"Counted, hourly",${key.slice(0, 17)},2,2,0,0`;
+  expect(lines.map((line) => line.replace(/,20[^,]*Z,/, ','))).toEqual([`hour,${counts}`, `day,${counts}`]);
 });
 
 test('the page says how many requests it lacks, because too many came at once', async () => {
