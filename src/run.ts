@@ -42,7 +42,7 @@ const PREPARE_AFTER_MS = 5000;
  * database.
  */
 const LEAVE_SECONDS = 60;
-/** How much longer the supervisor's shutdown may take than that of its workers. */
+/** The number of seconds that the supervisor's shutdown may take longer than the shutdown of its workers. */
 const SUPERVISOR_SECONDS = 10;
 
 /** Runs the server until a shutdown is requested. Then resolves with the process's exit code set. */

@@ -266,7 +266,7 @@ export type JsonBody = {
 
 const NO_BODY: JsonBody = { text: '', value: undefined, repeated: [] };
 
-/** The media types that the operation accepts, which are all JSON, and the largest body. */
+/** The media types that the operation accepts, all of them JSON, and the maximum size of the body. */
 export type AcceptedBody = { readonly mediaTypes: readonly string[]; readonly maxBodyBytes: number };
 
 async function readBody(req: IncomingMessage, { mediaTypes, maxBodyBytes }: AcceptedBody): Promise<JsonBody> {

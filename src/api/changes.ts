@@ -1,4 +1,4 @@
-// The changes of a batch, as both the server and the mock read and answer them.
+// Reads the changes of a batch, and creates their results. The server and the mock share this code.
 import type { Json } from '../contract/document.ts';
 import type { DomainError, RefusedChangesError } from '../domain/errors.ts';
 import { exceptionOf } from './exceptions.ts';

@@ -119,7 +119,7 @@ export const MAX_MESSAGE = 500;
 /** The maximum number of fields in `errors`, as in the contract. */
 export const MAX_FIELDS = 100;
 
-/** Cuts a text to a number of characters, which are counted as code points, as `maxLength` counts them. */
+/** Cuts a text to a number of characters. Characters are counted in code points, as by `maxLength` in JSON Schema. */
 export function clip(text: string, characters: number): string {
   const points = text.length <= characters ? null : [...text];
   return points === null || points.length <= characters ? text : `${points.slice(0, characters - 1).join('')}…`;

@@ -127,7 +127,7 @@ export function keyOf(req: IncomingMessage): string {
 function authorizationOf(req: IncomingMessage): string {
   const { authorization } = req.headers;
   if (authorization === undefined) throw new UnauthenticatedError(SEND_A_KEY, 'missing');
-  // If there are several such headers, a proxy in front of the server may have checked another one than the first.
+  // If there are several such headers, a proxy in front of the server may have checked a header other than the first one.
   if (isRepeated(req.rawHeaders, 'authorization')) {
     throw new UnauthenticatedError('There are several Authorization headers. Send one.', 'malformed');
   }
@@ -160,7 +160,10 @@ type Texts = {
   readonly refusals: Readonly<Record<Admission['closest'], RateLimitedError>>;
 };
 
-/** The texts for each combination of limits. There are few: those of the configuration, of organizations, and of keys. */
+/**
+ * The texts for each combination of limits. There are only a few limits: those in the configuration, those of organizations, and
+ * those of keys.
+ */
 const known = new Map<string, Texts>();
 const MAX_KNOWN = 1000;
 let last: { readonly rates: Rates; readonly texts: Texts } | undefined;

@@ -80,12 +80,12 @@ function countedFieldOf(schema: unknown): string | undefined {
   return properties.find(([, property]) => 'x-counts-as-requests' in property)?.[0];
 }
 
-/** The name of the contract's one security scheme. */
+/** The name of the contract's only security scheme. */
 export const SECURITY_SCHEME = 'apiKey';
 
 /**
  * Returns the permissions of an operation. Throws unless each alternative of its security consists of the one scheme, with at
- * most one permission, which must be known. Nothing else would be enforced.
+ * most one permission, and that permission is known. Charter would not enforce anything else.
  */
 function permissionsOf({ operationId, method, security = [] }: Operation, permissions: readonly string[]): string[] {
   const alternatives = security.map((requirement) => {

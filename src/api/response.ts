@@ -75,7 +75,7 @@ export function render(
   };
 }
 
-/** Returns the response to one request, which is a 304 if its If-None-Match matches. */
+/** Returns the response to one request: the 304 if the request's If-None-Match matches, otherwise the rendered response. */
 export function conditionalResponseOf(req: IncomingMessage, rendered: RenderedResponse): RawResponse {
   const { entityTag, notModified } = rendered;
   if (notModified === undefined || entityTag === undefined) return rendered;

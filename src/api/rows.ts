@@ -44,7 +44,7 @@ export function respondToUpdate<Row extends Stored>(
   });
 }
 
-/** An action on one row, which returns the row as it is afterwards. */
+/** Carries out an action on one row, and responds with the row as it is after the action. */
 export async function respondToAction<Row extends Stored>(
   { path, headers, caller }: OfRow & { readonly headers: IfMatch },
   deps: HandlerDeps,

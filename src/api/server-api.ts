@@ -22,7 +22,7 @@ export type ServerApiConfig = {
   readonly environment: Environment;
   /** The name of the cell; `null` or omitted if the installation is not a cell. */
   readonly cell?: string | null | undefined;
-  /** How responses are checked; `null` if they are not checked, which costs no time. */
+  /** How responses are checked. If it is `null`, they are not checked, and take no additional time. */
   readonly responseCheck: ResponseCheck | null;
   /** The contract to serve. If it is omitted, it is the published contract. */
   readonly contract?: ServedContract | undefined;

@@ -82,7 +82,7 @@ function outcomesIn(result: LooseResult, { path, count }: { path: string; count:
   if ('error' in result) {
     if (result.status === TOO_LARGE && count === 1)
       return [{ status: TOO_LARGE, etag: null, body: null, exception: result.error }];
-    // The type is that of the contract. The client does not check that the server keeps to the contract.
+    // The assertion relies on the server: the client does not check that a response has the type in the contract.
     throw new ResponseError(name, result as ErrorResult);
   }
   const { results } = Object(result.data);

@@ -107,6 +107,6 @@ export function createTypedClient(settings: Settings, clock: Clock): CharterClie
     batch: (path, changes: Iterable<object> | AsyncIterable<object>, options?: BatchOptions) =>
       batchesOf(patientCall, { path, changes, clock, ...options }),
   };
-  // The type is that of the contract. The client does not check that the server keeps to the contract.
+  // The assertion relies on the server: the client does not check that a response has the type in the contract.
   return client as CharterClient;
 }

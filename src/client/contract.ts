@@ -135,7 +135,7 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
 
 type OptionsWith<Parameters, Body> = Body &
   (Record<never, never> extends Parameters ? { readonly params?: Parameters } : { readonly params: Parameters }) & {
-    /** Aborts the call at once: while the request is sent, while the client waits for the response, or before a retry. */
+    /** Aborts the call immediately: while the request is sent, while the client waits for the response, or before a retry. */
     readonly signal?: AbortSignal | undefined;
   };
 

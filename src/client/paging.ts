@@ -45,7 +45,7 @@ export async function* itemsOf(
 }
 
 function pageIn(result: LooseResult, path: string): LoosePage {
-  // The type is that of the contract. The client does not check that the server keeps to the contract.
+  // The assertion relies on the server: the client does not check that a response has the type in the contract.
   if ('error' in result) throw new ResponseError(`GET ${path}`, result as ErrorResult);
   if (isPage(result.data)) return result.data;
   throw unexpectedError(path, result, 'its body is not a list page');

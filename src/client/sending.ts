@@ -163,8 +163,8 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * Returns the message of `fetch` ("fetch failed") and that of its cause, which contains the reason. Does not use `instanceof`,
- * because both errors may come from another realm.
+ * Returns the message of an error of `fetch` ("fetch failed") and the message of the error's cause, which contains the reason.
+ * Does not use `instanceof`, because both errors may come from another realm.
  */
 export function reasonOf(error: unknown): string {
   const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);

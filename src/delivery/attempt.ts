@@ -97,8 +97,8 @@ export class Attempter {
 const NOT_SENT: Reply = { status: null, error: EVENT_NOT_KEPT, body: Buffer.alloc(0) };
 
 /**
- * Returns the span of an attempt, which contains neither the URL nor the organization. No `traceparent` is sent, because it would
- * only tell the receiver, a third party, how this server numbers and samples its traces.
+ * Returns the span of an attempt. The span contains neither the URL nor the organization. No `traceparent` is sent, because it
+ * would only tell the receiver, a third party, how this server numbers and samples its traces.
  */
 function stepOf({ messageId, number }: ClaimedDelivery): SpanStart {
   return {

@@ -192,7 +192,9 @@ class Dispatcher {
     for (const endpoint of failing) this.#toDisable.push({ endpoint, reason: 'failing' });
   }
 
-  /** Disables the endpoints. During an outage, keeps those that it could not disable for the next call. */
+  /**
+   * Disables the endpoints. During an outage, keeps the endpoints that are not disabled yet, so that the next call disables them.
+   */
   async #disableEndpoints(): Promise<void> {
     for (;;) {
       const [next] = this.#toDisable;

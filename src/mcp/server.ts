@@ -101,7 +101,10 @@ function resultOf({ definition }: Tool, { status, headers, ...result }: LooseRes
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
-/** Returns the exception of the contract with the status, the wait and the ID of the request, which support asks for. */
+/**
+ * Returns the exception of the contract with the status, the wait before a retry, and the ID of the request, for which support
+ * asks.
+ */
 function refusalOf({ status, headers, ...result }: LooseResult): Json {
   const retryAfter = headers.get('Retry-After');
   return {

@@ -25,7 +25,7 @@ type RefusalReason = KeyRefusalReason | (typeof FORBIDDEN_REASONS)[number];
 
 export type Reporter = ReturnType<typeof createReporter>;
 
-/** Creates the reporter to which the parts of the application report faults and refusals, which it logs and counts. */
+/** Creates the reporter, which logs and counts the faults and refusals that the parts of the application report. */
 export function createReporter({ logger, tracing }: Observers) {
   const logFailure = createFailureLog(logger, tracing);
   const refusals = createOverloadLog(logger);

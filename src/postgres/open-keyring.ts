@@ -18,9 +18,9 @@ export type KeyringChoice = {
 };
 
 /**
- * Returns the keys for the secrets in the database at `url`, which must be migrated. Throws a StartUpError if a key is missing
- * with which secrets are encrypted, or if all keys of the database are missing. Adds the current key to the keys with which
- * processes may encrypt in this database.
+ * Returns the keys for the secrets in the database at `url`. The database must be migrated. Throws a StartUpError if a key that
+ * encrypts secrets is missing, or if all keys of the database are missing. Adds the current key to the keys with which processes
+ * may encrypt in this database.
  *
  * If a missing key has encrypted nothing, it may be lost, so a process that has another key of the database may start. The
  * missing key is not removed, because a running process may have it, and could then not write secrets any more.

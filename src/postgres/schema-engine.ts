@@ -38,7 +38,7 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** Returns PrismaPg, which is made for Prisma's client, adapted to the needs of the migration engine. */
+/** Returns an adapter for the migration engine. It changes PrismaPg, which is made for Prisma's client. */
 function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const charColumns = retypeCharColumns(pool);
   const factory = new PrismaPg(pool);

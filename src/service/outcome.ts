@@ -28,7 +28,7 @@ export type KeyRefusal = 'deactivated' | 'suspended' | 'role';
  * has not agreed to lock them out.
  */
 export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly string[] };
-/** The refusal of a form that was sent before. Its action was done then. */
+/** The refusal of a form that was already sent, and whose action was carried out at that time. */
 export type AlreadySent = { readonly kind: 'already-sent' };
 /**
  * The refusal of an attempt because there were too many. A new attempt is possible after `retryAfterSeconds`, which is at least
@@ -121,7 +121,7 @@ export function invalid(field: string, message: string): Invalid {
 }
 
 /**
- * Joins the mistakes of a form in one outcome, so that the page shows all of them at once. If a field has several mistakes, only
+ * Joins the mistakes of a form in one outcome, so that the page shows all of them together. If a field has several mistakes, only
  * the first one is kept.
  */
 export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {

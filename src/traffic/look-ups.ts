@@ -18,7 +18,7 @@ export type LookUpOptions = {
   readonly seconds?: number;
   /** How long, in milliseconds, a request waits for its look-up to start, and again for its result. */
   readonly waitMs?: number | undefined;
-  /** The most requests that may wait for the next look-up. */
+  /** The maximum number of requests that may wait for the next look-up. */
   readonly maxWaiting?: number;
   readonly measures?: LookUpMeasures | undefined;
   /** Records spans; `null` if traces are off. */

@@ -176,9 +176,9 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 /**
- * The most tokens that a process keeps, and the most that it may spend before it has leased them, in seconds at the full rate.
- * Together with the burst, two processes can exceed the limit by at most the requests of 0.46 seconds, which is 4.6% within ten
- * seconds.
+ * The maximum number of tokens that a process keeps, and the maximum number that it may spend before it has leased them. Both are
+ * given as the seconds for which the tokens last at the full rate. Together with the burst, two processes can exceed the limit by
+ * at most the requests of 0.46 seconds, which is 4.6% within ten seconds.
  */
 const STOCK_SECONDS = 0.08;
 const CREDIT_SECONDS = 0.05;
@@ -199,7 +199,7 @@ export class LeasedTokens {
   readonly #capacity: number;
   readonly #fullStock: number;
   readonly #credit: number;
-  /** The number of tokens. A negative number was taken on credit, which the next lease settles. */
+  /** The number of tokens. If it is negative, tokens were taken on credit, and the next lease settles the debt. */
   #stock = 0;
   #left: number;
   #leasedAt = 0;

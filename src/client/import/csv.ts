@@ -226,7 +226,7 @@ export type Start = Omit<CsvFormat, 'encoding' | 'delimiter'> & {
 };
 
 /**
- * Returns the format of a file, which its first lines show. Returns `null` if the text ends before the end of the row with the
+ * Returns the format of a file, derived from its first lines. Returns `null` if the text ends before the end of the row with the
  * column names, unless the text is the whole file.
  */
 function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWhole: boolean }): Start | null {

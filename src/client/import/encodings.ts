@@ -28,7 +28,7 @@ export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): strin
   };
 }
 
-/** The characters of the bytes 80 to 9F in windows-1252, which Node 20 decodes as control characters. */
+/** The characters of the bytes 80 to 9F in windows-1252. Node 20 decodes these bytes as control characters. */
 const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
 
 function withoutControls(character: string): string {

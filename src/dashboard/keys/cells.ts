@@ -23,7 +23,10 @@ export function createdCell({ createdAt, createdBy }: Pick<KeyDetails, 'createdA
   return html`${day(createdAt)}<span class="under clamp">by ${createdBy ?? 'an operator'}</span>`;
 }
 
-/** Returns the user or the integration for whom a key acts. `linked` is the name in another form, such as a link. */
+/**
+ * Returns the fact that names the user or the integration for whom a key acts. `linked` replaces the holder's plain name, for
+ * example with a link.
+ */
 export function holderFact(
   { isOwn }: Pick<KeyContext, 'isOwn'>,
   { name, email, role }: KeyAccess['holder'],

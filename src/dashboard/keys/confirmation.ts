@@ -128,7 +128,7 @@ export const keyNameField = text({
   attributes: html`maxlength="100" required autocomplete="off" spellcheck="false"`,
 });
 
-/** Returns `null` if the typed name is right or no name is required. */
+/** Returns a refusal unless the typed name is right, or no name is required. */
 export async function checkTypedName(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);

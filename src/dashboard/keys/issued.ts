@@ -19,7 +19,7 @@ export function issuedPage(
   const { key, name, permissions, expiresAt, holder, addresses, limits } = issued;
   const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
-  // The address that cells share stays the same if the organization moves to another cell.
+  // If cells share an address, that address is shown, because it stays the same when the organization moves to another cell.
   const apiUrl = dashboard.common?.url ?? origin;
   const curl = `curl -H "Authorization: Bearer ${key}" "${apiUrl}/api/parent_programs?limit=2"`;
   const main = html`${head({ title, up: upToList(context), lead: name })}

@@ -124,7 +124,7 @@ export async function showOrganizationRequests(context: SignedInContext): Promis
 
 /**
  * Redirects to the filtered list. The filters are sent by POST, because people may paste a whole API key, which must not get into
- * a URL: each key has been cut to its prefix here.
+ * a URL. In `values`, each key has already been cut to its prefix.
  */
 export async function filterKeyRequests(context: KeyContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(listUrlOf(await readPlace(context), values));

@@ -33,7 +33,7 @@ export async function showRevoke(context: KeyContext): Promise<View> {
 export async function revoke(context: KeyContext, { values, typed }: Form<typeof REVOKE_FORM>): Promise<View> {
   const mismatch = await checkTypedName(context, values.keyName);
   if (mismatch !== null) return revokePage(context, { problem: problemOf(mismatch), typed });
-  // The name of another holder's key is the second confirmation.
+  // For a key of another holder, the typed name is the second confirmation.
   if (context.isOwn && values.confirmed === undefined && isInUse(context, (await readKey(context)).key))
     return revokePage(context, { problem: null, typed }, { isSecond: true });
   const outcome = await revokeKey(context.dashboard.db, context.actor, keyOf(context));
@@ -46,7 +46,7 @@ export async function revoke(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** `isSecond` means that a key in use is not revoked until the actor confirms again. */
+/** Returns the page with the form. `isSecond` means that the key is in use, and is not revoked until the actor confirms again. */
 async function revokePage(
   context: KeyContext,
   filled: Filled<typeof REVOKE_FORM>,

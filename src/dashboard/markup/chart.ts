@@ -35,7 +35,7 @@ type Period = {
   readonly labelOf: (at: Date, left: number, count: number) => string | null;
 };
 
-/** The most labels for which there is space below a chart. */
+/** The maximum number of labels for which there is space below a chart. */
 const MAX_LABELS = 7;
 
 const PERIODS: Readonly<Record<UsePeriod, Period>> = {

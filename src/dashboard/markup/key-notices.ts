@@ -25,7 +25,7 @@ export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContex
 }
 
 const PROFILE_PAGES: readonly string[] = [PROFILE_URL, OWN_KEYS_URL];
-/** The most notices on a page. Further notices appear when these are dismissed. */
+/** The maximum number of notices on a page. Further notices appear when these are dismissed. */
 const SHOWN = 3;
 
 /**

@@ -93,7 +93,7 @@ export function copyField({
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
-/** Returns the e-mail, which may break after the "@" and before each dot if it is too long for one line. */
+/** Returns the e-mail as markup. If the e-mail is too long for one line, the line may break after the "@" and before each dot. */
 export function emailText(email: string): Html {
   const parts = shownEmail(email).split(/(?<=@)|(?=\.)/);
   return html`<span class="breakable">${parts.map((part, i) => [i > 0 && html`<wbr>`, part])}</span>`;
@@ -116,7 +116,9 @@ export function cellNote({ dashboard: { common = null } }: RequestContext): Html
   );
 }
 
-/** Returns a link to the page that asks for the e-mail and the password at once. The link is the same for every account. */
+/**
+ * Returns a link to the sign-in page that asks for the e-mail and the password together. The link is the same for every account.
+ */
 export function passwordLink(next: string = PROFILE_URL): Html {
   return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }

@@ -26,7 +26,7 @@ export function permissionMeaning(permission: Permission): string {
   return `${right === 'read' ? 'List and read' : 'Create, change and delete'} ${resource.replaceAll('_', ' ')}.`;
 }
 
-/** Returns the permission, which may break only after the colon. */
+/** Returns the permission as markup. The line may break only after the colon. */
 export function permissionChip(permission: string): Html {
   const [resource = '', right = ''] = permission.split(':');
   return html`<code>${resource}:<wbr>${right}</code> `;

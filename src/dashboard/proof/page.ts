@@ -90,8 +90,8 @@ function providerPart(context: SignedInContext, sealed: string): Html {
 }
 
 /**
- * Returns the page that follows a proof at the identity provider. It waits for a click. The attack: somebody finds the browser
- * open, sends a form, and lets its owner sign in at the provider.
+ * Returns the page that follows a proof at the identity provider. The page does not continue until the person presses a button.
+ * The attack: somebody finds an unattended browser, sends a form, and lets the browser's owner sign in at the provider.
  */
 export function goOnPage(context: SignedInContext, { purpose, sealed }: Omit<Props, 'problem'>): View {
   const title = 'You have confirmed that it is you';
@@ -115,7 +115,7 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
   );
 }
 
-/** Returns what people can do who have no way to prove who they are. */
+/** Returns advice for people who have no way to prove who they are. */
 function signInAgain(formToken: string): Html {
   return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="${PROFILE_URL}">My profile</a>, spares you this.</p>
 ${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;

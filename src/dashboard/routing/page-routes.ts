@@ -37,7 +37,7 @@ export type Page<Context> = {
 /** A page that anybody may open. */
 export type PublicPage = Page<RequestContext>;
 
-/** A page that people may open who are signed in with a role that `mayEnter` accepts. */
+/** A page for people who are signed in and have a role that `mayEnter` accepts. */
 export type SignedInPage = Page<SignedInContext> & { readonly mayEnter: (role: Role) => boolean };
 
 /** The `mayEnter` of pages for every role. */

@@ -60,7 +60,7 @@ export function eventTypeWords(types: readonly string[]): Html {
   )}</span>`;
 }
 
-/** Returns a host or the type of an event, which may break after each dot. */
+/** Returns a host or the type of an event as markup. The line may break after each dot. */
 export function breakable(text: string): Html {
   const [first = '', ...others] = text.split('.');
   return html`${first}${others.map((part) => html`.<wbr>${part}`)}`;

@@ -1,7 +1,7 @@
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 
-/** Returns the id in the path as it was sent, which may be malformed. */
+/** Returns the id in the path as it was sent. The id may be malformed. */
 export function endpointIdOf({ params }: SignedInContext): string {
   return params['endpointId'] ?? '';
 }

@@ -169,7 +169,7 @@ export type ApiKey = {
   /** The key's own rate limit; `null` if the limit of its organization applies. */
   readonly requestsPerSecond: number | null;
   readonly lastUsedAt: Date | null;
-  /** The network of the client at the last use, which is an IPv4 address or an IPv6 /64; `null` if it is unknown. */
+  /** The network of the client at the last use: an IPv4 address or an IPv6 /64; `null` if it is unknown. */
   readonly lastUsedNetwork: string | null;
   /** The product of the client at the last use, such as "curl/8.5.0"; `null` if it is unknown. */
   readonly lastUsedClient: string | null;

@@ -54,5 +54,5 @@ export type KeyNotice = {
   readonly createdAt: Date;
 };
 
-/** The most notices of a user that are read for a page. */
+/** The maximum number of a user's notices that are read for a page. */
 export const MAX_SHOWN_NOTICES = 20;

@@ -16,7 +16,9 @@ export type UsePeriod = (typeof USE_PERIODS)[number];
 /** The requests of one hour or day. */
 export type PeriodUse = ResultCounts & { readonly startsAt: Date };
 
-/** The requests of one period. `limited` are those of the refused requests that a rate limit refused. */
+/**
+ * The requests of one period. `limited` is the number of requests that a rate limit refused. They are also counted in `refused`.
+ */
 export type KeyPeriodUse = PeriodUse & { readonly limited: number };
 
 /** The requests of each shown period, the oldest first. The last period is the current one. */
@@ -25,7 +27,7 @@ export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
 /** The number of periods that are kept and shown, including the current one. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
 
-/** The most networks that are kept for each key. The least recently used ones are removed. */
+/** The maximum number of networks that are kept for each key. The least recently used ones are removed. */
 export const MAX_USED_NETWORKS = 20;
 
 /** A network from which a key was used: an IPv4 address or an IPv6 /64. */

@@ -26,7 +26,7 @@ export function limitsOf(own: OrganizationLimits, defaults: RequestLimits): Requ
   };
 }
 
-/** Returns the highest limit that a single key may have, which is at least 1. */
+/** Returns the highest limit that a single key may have. It is at least 1. */
 export function highestKeyLimit({ perKey, perOrganization }: RequestLimits): number {
   return lowerLimit(perKey, perOrganization) || MAX_REQUESTS_PER_SECOND;
 }

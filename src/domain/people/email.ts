@@ -4,7 +4,10 @@ import { invalidField } from '../errors.ts';
 /** Printable characters, except those with a meaning in a mail header or an address list. */
 const LOCAL_PART = /^[^\s@<>()",:;\\[\]\p{C}]+$/u;
 
-/** Characters that no domain has. Some have a meaning in a URL, so the conversion to ASCII would cut or decode the name there. */
+/**
+ * Characters that no domain has. Some have a meaning in a URL, so the conversion to ASCII would cut or decode the domain at such
+ * a character.
+ */
 const NOT_IN_DOMAIN = /[\s@<>()",:;\\[\]/?#%\p{C}]/u;
 
 /**

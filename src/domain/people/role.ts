@@ -81,7 +81,7 @@ export function isIntegrationRole(text: string): text is IntegrationRole {
 
 /**
  * Returns whether a user with this role may see, create, change and suspend every integration of the organization. The owner of
- * an integration may see it whatever the owner's role.
+ * an integration may see it, regardless of the owner's role.
  */
 export function mayManageIntegrations(role: Role): boolean {
   return RANK[role] >= RANK.manager;

@@ -45,7 +45,7 @@ function hasIdsOnly({ userIds = [], keyIds = [] }: AuditFilters): boolean {
   return [...userIds, ...keyIds].every((id) => isId(id));
 }
 
-/** The most users and keys that a search of the log may match. Each of them costs one or two index scans. */
+/** The maximum numbers of users and of keys that a search of the log may match. Each user or key costs one or two index scans. */
 export const MAX_AUDITED_USERS = 20;
 export const MAX_AUDITED_KEYS = 200;
 

@@ -148,7 +148,7 @@ async function readRequest(
 }
 
 /**
- * Checks the owner of a form that has other mistakes, so that the page shows all mistakes at once. The action itself looks the
+ * Checks the owner of a form that has other mistakes, so that the page shows all mistakes together. The action itself looks the
  * owner up again.
  */
 async function checkOwner(db: Database, actor: ActorOrOperator, email: string): Promise<Invalid | null> {

@@ -14,7 +14,9 @@ import { noSuchIntegration } from '../authority/integrations.ts';
 import { requireRight } from '../authority/rights.ts';
 import { decodePosition, encodePosition, readListPage } from '../list-position.ts';
 
-/** The most active integrations that an organization can have. They are few enough that a form can offer all of them. */
+/**
+ * The maximum number of active integrations that an organization can have. They are few enough that a form can offer all of them.
+ */
 export const MAX_ACTIVE_INTEGRATIONS = 200;
 
 export type IntegrationList = {
@@ -43,7 +45,9 @@ export async function listIntegrations(
   return { integrations: rows, previous, next };
 }
 
-/** Returns an integration. Throws "forbidden" unless the actor may see it; an owner may, whatever the owner's role. */
+/**
+ * Returns an integration. Throws "forbidden" unless the actor may see it. Its owner may see it, regardless of the owner's role.
+ */
 export async function getIntegration(
   db: Database,
   actor: Actor,

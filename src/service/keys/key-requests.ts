@@ -15,7 +15,7 @@ import { decodePosition, encodePosition, parseInstant, readListPage } from '../l
 import type { KeyDetails } from './list-keys.ts';
 import { listKeyIds } from './organization-keys.ts';
 
-/** The key whose requests are read, which the actor may see, or all keys of the organization. */
+/** The key whose requests are read, or all keys of the organization. The caller ensures that the actor may see the key. */
 export type RequestsOf = KeyDetails | 'all keys';
 
 export type RequestListPage = {

@@ -15,7 +15,7 @@ import { type Mail, mailOf, type Outbox } from '../mail.ts';
 import { DONE, type Done, type RateLimited } from '../outcome.ts';
 import { admitReport } from '../sign-in/attempt-limits.ts';
 
-/** The most keys that are revoked in one transaction. */
+/** The maximum number of keys that are revoked in one transaction. */
 export const MAX_REPORTED_KEYS = 100;
 
 /** The reason of the revocation in the audit log. */

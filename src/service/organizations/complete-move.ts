@@ -150,7 +150,8 @@ async function carryOut(tx: Transaction, scope: OrganizationScope, event: Carrie
       const isLeaked = detail['why'] === REPORTED;
       const revoked = await revokeApiKey(tx, scope, { id: keyId, userId, at, byUserId, isLeaked });
       const holder = (await lockHolders(tx, scope, [userId])).get(userId);
-      // Only revocations by people lead to a notice, which the old database does not mail during the move.
+      // Only revocations by people lead to notices. This database sends the notice, because the old one sends none during the
+      // move.
       if (revoked !== null && holder !== undefined && detail['why'] === undefined)
         await tellHolder(tx, scope, { holder, keyId, kind: 'revoked', byUserId });
       return;

@@ -42,7 +42,7 @@ export type ImportRequest = Archive & {
   readonly sourceKeyring?: Keyring | undefined;
 };
 
-/** The most rows, and the most characters, that are sent to PostgreSQL in one statement. */
+/** The maximum numbers of rows and of characters that are sent to PostgreSQL in one statement. */
 const CHUNK = { rows: 1000, characters: 4_000_000 };
 const DAY_SECONDS = 24 * 60 * 60;
 

@@ -22,7 +22,7 @@ export type FeedQuery = {
   readonly since: Date | undefined;
   /** The type of the events to read. If it is `undefined`, events of every type that the key may read. */
   readonly type: string | undefined;
-  /** The most events on a page, from 1 to 100. */
+  /** The maximum number of events on a page, from 1 to 100. */
   readonly limit: number;
 };
 

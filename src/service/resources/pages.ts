@@ -45,7 +45,7 @@ async function readPage(
   return { rows: shown.map(({ json }) => json), version, next: last?.position ?? null };
 }
 
-/** The most decrypted keys that are cached, in about 3 MB of memory. */
+/** The maximum number of decrypted keys that are cached, in about 3 MB of memory. */
 const MAX_KEYS = 10_000;
 
 /**

@@ -7,7 +7,7 @@ import { placeOfTotpSecret } from '../../store/sql/secrets.ts';
 
 // The codes follow RFC 6238, with the parameters that every authenticator supports: SHA-1, six digits, 30 seconds.
 const STEP_SECONDS = 30;
-/** The most time steps by which the clock of the authenticator may differ from the server's. */
+/** The maximum number of time steps by which the clock of the authenticator may differ from the server's clock. */
 const STEPS_OFF = 1;
 
 export type NewSecret = {

@@ -9,7 +9,7 @@ import { getSignInWay } from '../authority/sign-in-ways.ts';
 import { type Conflict, conflict, type Invalid, invalid } from '../outcome.ts';
 import * as singleSignOn from './single-sign-on/rules.ts';
 
-/** The rules that a way to sign in at an identity provider adds to those of accounts. */
+/** The rules that a way to sign in at an identity provider adds to the rules of accounts. */
 type ProviderWay = {
   /**
    * Returns a message that says why the provider could not admit a person with this e-mail, and what to do; `null` if it could.

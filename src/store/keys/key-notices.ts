@@ -87,9 +87,9 @@ export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Pro
 }
 
 /**
- * SQL for the open notices as JSON: notices about the keys of the session `s`'s user, and about those of the integrations that
- * the user owns. The next end comes first, and only the latest notice of each kind is included for a key. Notices whose cause no
- * longer exists are omitted.
+ * SQL for the open notices as JSON: notices about the keys of the user of the session `s`, and about the keys of the integrations
+ * that the user owns. The notice with the next end comes first, and only the latest notice of each kind is included for a key.
+ * Notices whose cause no longer exists are omitted.
  */
 export const OPEN_NOTICES = `
   (select json_agg(json_build_array(n.id, n.kind, n.key_id, n.name, n.key_prefix, n.user_id, n.holder, n.holder_kind,

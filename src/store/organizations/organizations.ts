@@ -7,7 +7,7 @@ import type { KeyPolicy } from '../../domain/people/role.ts';
 import type { Transaction } from '../sql/database.ts';
 import { placeOfCursorKey } from '../sql/secrets.ts';
 
-/** Inserts an organization and creates the key that signs its page cursors, which the keyring encrypts. */
+/** Inserts an organization, with a new key that signs its page cursors. The keyring encrypts this key. */
 export async function insertOrganization(
   tx: Transaction,
   scope: OrganizationScope,

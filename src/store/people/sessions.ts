@@ -17,8 +17,8 @@ export type NewSession = {
   readonly provedAt: Date | null;
   readonly auditSource: AuditSource;
   /**
-   * The identity provider's id of the session, which may be empty, if the user signed in there; `null` after a sign-in with a
-   * password.
+   * The identity provider's id of the session, or an empty string if the provider gave none. `null` or omitted if the user did
+   * not sign in at a provider.
    */
   readonly ssoSid?: string | null | undefined;
 };

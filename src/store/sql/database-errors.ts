@@ -35,7 +35,10 @@ export function isUniqueViolation(error: unknown): boolean {
   return violatedUnique(error) !== undefined;
 }
 
-/** Returns PostgreSQL's message about a violated unique index, which names the index; `undefined` for any other error. */
+/**
+ * Returns PostgreSQL's message about a violated unique index. The message names the index. Returns `undefined` for any other
+ * error.
+ */
 export function violatedUnique(error: unknown): string | undefined {
   const cause = memberOf(adapterErrorOf(error), 'cause');
   // `originalCode` is PostgreSQL's code, because Prisma's own code is different for raw SQL statements.

@@ -142,7 +142,7 @@ export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
 }
 
 /**
- * Returns those of these keys with which secrets are encrypted. Waits for writes in progress that use one of the keys. In a
+ * Returns those of the ids whose keys encrypt at least one secret. Waits for writes in progress that use one of the keys. In a
  * transaction, no such write can begin until the transaction ends.
  */
 export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Promise<string[]> {

@@ -28,7 +28,7 @@ export const KEEP_ALIVE_SETTINGS: Readonly<Record<string, string>> =
     : { tcp_keepalives_idle: '60', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' };
 
 /**
- * The settings of migrations, which may take long. They replace the settings above, which the database user has if there is a
+ * The settings of migrations, which may take long. They replace SESSION_SETTINGS, which the database user has if there is a
  * pooler.
  */
 export const MIGRATION_SETTINGS: Readonly<Record<string, string>> = {

@@ -194,7 +194,7 @@ export async function resendWebhookDelivery(
       and message_id = ${messageId}::uuid`;
 }
 
-/** The most deliveries that are resent by one action, so that it locks few rows for a short time. */
+/** The maximum number of deliveries that one action resends, so that the action locks few rows for a short time. */
 export const MAX_RESENT = 1000;
 
 /**

@@ -79,7 +79,7 @@ const NO_PROOF: Record<NotProvenReason, Html> = {
   'other-session': html`<p>You signed in there as somebody else than here, or you are no longer signed in here.</p>`,
 };
 
-/** Returns what people can do whose provider does not prove who they are. The text depends on their other ways to sign in. */
+/** Returns advice for people whose provider does not prove who they are. The advice depends on their other ways to sign in. */
 function otherProofs({ hasPassword, passkeys }: WaysIn): Html {
   const own = [passkeys > 0 && 'passkey', hasPassword && 'password'].filter((each) => each !== false).join(' or your ');
   return html`${own !== '' && html`<p>Go back and use your ${own}.</p>`}

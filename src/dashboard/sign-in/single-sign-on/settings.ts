@@ -260,7 +260,7 @@ ${
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
 }
 
-/** Returns who is told that the break-glass administrator has signed in. */
+/** Returns words that say who is told that the break-glass administrator has signed in. */
 function useWords(context: SignedInContext): Html {
   const noMail = noMailWords(context);
   return noMail === false
