@@ -263,7 +263,9 @@ function measureCell(
   return count;
 }
 
-/** Ends the process if its shutdown takes longer than `seconds`, because it may wait for something that never happens. */
+/**
+ * Ends the process if its shutdown takes longer than `seconds`, because the shutdown may wait for something that never happens.
+ */
 async function limitShutdown({ reason }: Shutdown, seconds: number): Promise<void> {
   await reason;
   setTimeout(() => process.exit(1), seconds * 1000).unref();

@@ -81,7 +81,9 @@ export class ApiRequest {
     this.headers = req.headers;
   }
 
-  /** Returns the request as an ApiRequest, because openapi-backend passes it to the router as a narrower type of its own. */
+  /**
+   * Returns the request as an ApiRequest. openapi-backend passes the ApiRequest to the router, but declares it as its own type.
+   */
   static of(request: Request): ApiRequest {
     if (request instanceof ApiRequest) return request;
     throw new TypeError('The contract serves an ApiRequest only.');

@@ -45,8 +45,8 @@ export type ContractApi = {
   /** Responds to the request. Rejects with the error if the request is refused. */
   handle(request: ApiRequest): Promise<void>;
   /**
-   * Compiles the validators of all operations in the background, with pauses for other work. The validators of an operation that
-   * is requested earlier are compiled for that request.
+   * Compiles the validators of all operations in the background, with pauses for other work. If an operation is requested
+   * earlier, its validators are compiled for that request.
    */
   prepare(): Promise<void>;
 };

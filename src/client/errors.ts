@@ -35,8 +35,8 @@ export class TimeoutError extends CharterError {
 }
 
 /**
- * The response does not come from Charter, but is a redirect, an error page of a proxy, or from another server. The body is not
- * kept, because it may repeat the request. `status` is 0 if the browser hides the status.
+ * The response is not one of Charter: it is a redirect, an error page of a proxy, or a response of another server. The body is
+ * not kept, because it may repeat the request. `status` is 0 if the browser hides the status.
  */
 export class UnexpectedResponseError extends CharterError {
   readonly status: number;

@@ -1,4 +1,4 @@
-// Reads an OpenAPI document: its operations, named schemas, references and examples. It does not need a server.
+// Reads an OpenAPI document: its operations, named schemas, references and examples. This module needs no running server.
 
 export type Json = Record<string, unknown>;
 export type Example = { readonly summary?: string; readonly value: unknown };

@@ -66,8 +66,8 @@ export async function readListPage<Row, Position extends object>(
   encode: (row: Row) => string,
 ): Promise<ListPage<Row>> {
   const earlier = before === null ? [] : await read({ ...before, side: 'before' }, size + 1);
-  // If there are too few rows before the position, the page is the first one. It is then read again from the start of the list,
-  // so that it is full.
+  // If there are too few rows before the position, the page is the first page. This page is then read again from the start of the
+  // list, so that it is full.
   const isMiddle = earlier.length > size;
   const start = before === null ? after : null;
   const found = isMiddle ? [] : await read(start === null ? null : { ...start, side: 'after' }, size + 1);

@@ -93,8 +93,8 @@ function domainOf(mailFrom: string): string {
 }
 
 /**
- * Loads nodemailer when the first mail is sent, because it would take a twentieth of the startup time, and many servers send no
- * mail.
+ * Loads nodemailer when the first mail is sent, because loading it would take a twentieth of the startup time, and many servers
+ * send no mail.
  */
 async function createTransport({ smtpUrl, mailFrom }: MailConfig): Promise<Transporter> {
   const nodemailer = await import('nodemailer');

@@ -151,7 +151,7 @@ function parseParameters(parameters: readonly string[]) {
       },
     });
   } catch (error) {
-    // Leaves out Node's advice after the first sentence, because it concerns arguments that begin with a hyphen.
+    // Leaves out Node's advice after the first sentence, because that advice concerns arguments that begin with a hyphen.
     throw misuseError(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
   }
 }

@@ -9,7 +9,7 @@ export type Refusal = { readonly row: Row; readonly status: number | undefined; 
 
 /** The columns of a file that may be a report of refused rows. */
 export type Layout = {
-  /** The indexes of the columns that the report did not add, up to the last column with a name. */
+  /** The indexes of the columns that an earlier report did not add, up to the last column with a name. */
   readonly own: readonly number[];
   /** The index of the column with the messages; `undefined` if the file is not a report. */
   readonly message: number | undefined;

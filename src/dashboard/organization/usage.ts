@@ -59,7 +59,10 @@ ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
   return page(context, { title: 'Usage of the API keys', main });
 }
 
-/** Posted, because people may paste a whole API key, which must not get into a URL: it is cut to its prefix first. */
+/**
+ * Redirects to the filtered page. The filter is sent by POST, because people may paste a whole API key, which must not get into a
+ * URL. In `values`, the key has already been cut to its prefix.
+ */
 export async function filterOrganizationUsage(
   _context: SignedInContext,
   { values }: Form<typeof USAGE_FILTERS>,

@@ -26,7 +26,8 @@ type Options = {
   /** Returns the name of the key, user or other subject in the path, for the page that asks for the proof. */
   readonly nameOf?: NameOf;
   /**
-   * Returns the response after the proof if a page or a file was requested, not a form. By default, it redirects to that page.
+   * Returns the response after the proof if a page or a file was requested, not a form. The default redirects to the requested
+   * page.
    */
   readonly then?: typeof toPage;
   /** Whether `handle` waits for another server and therefore takes turns itself. */

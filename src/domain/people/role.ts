@@ -71,7 +71,7 @@ export function maySeeKeysOfOthers(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }
 
-/** The roles that an integration can have. They do not allow it to manage anybody. */
+/** The roles that an integration can have. These roles do not allow the integration to manage anybody. */
 export const INTEGRATION_ROLES = ['member', 'viewer'] as const satisfies readonly Role[];
 export type IntegrationRole = (typeof INTEGRATION_ROLES)[number];
 

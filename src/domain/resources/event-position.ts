@@ -1,5 +1,5 @@
-// The position of a reader in the feed is an id: the reader has all events up to it. The ids of events are created by SQL, in the
-// migration that creates the table of events. An id contains the time of the organization's version after the change: the
+// The position of a reader in the feed is an id: the reader has all events up to this id. The ids of events are created by SQL,
+// in the migration that creates the table of events. An id contains the time of the organization's version after the change: the
 // milliseconds in its first 48 bits, and the microseconds in the 12 bits after the UUID's version.
 
 /** The position before all events. */

@@ -1,6 +1,6 @@
 /**
  * A JSON merge patch (RFC 7396) of an object. A missing field does not change. `null` clears a field; a field that holds an
- * object is emptied, because it is never `null` itself.
+ * object is emptied instead, because such a field is never `null`.
  */
 export type PatchOf<T> = { readonly [Field in keyof T]?: Patched<T[Field]> | undefined };
 

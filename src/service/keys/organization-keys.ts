@@ -159,7 +159,7 @@ async function* exportUsePages(db: Database, actor: Actor, { now, key }: UseRequ
   } while (after !== null);
 }
 
-/** The most keys that a search for their requests may match. */
+/** The maximum number of keys whose requests a search finds. */
 const MAX_MATCHING_KEYS = 200;
 
 /** Returns the ids of the keys whose name or prefix contains the text, or `null` for all keys if the text is empty. */

@@ -31,8 +31,8 @@ import { requireSameMove, requireStageOutside } from './export-organization.ts';
 export type Imported = {
   readonly rows: number;
   /**
-   * The state that this call found: "imported" if an earlier call had imported the archive, "activated" if the organization was
-   * activated after that.
+   * The state that this call found: "nothing" if the organization did not exist, "imported" if an earlier call had imported the
+   * archive, "activated" if the organization was activated after that.
    */
   readonly before: 'nothing' | 'imported' | 'activated';
 };
@@ -151,7 +151,9 @@ async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: st
   );
 }
 
-/** Throws if the file is outdated, because it would restore keys, people or a whole organization that have ended since. */
+/**
+ * Throws if the file is outdated, because it would restore keys, people or a whole organization that have ended since the export.
+ */
 async function requireNewFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   const record = await findRecordSince(tx, scope, moveId);
   if (record !== null) throw new DomainError('conflict', `${reasonAgainst(record, moveId)} Nothing was imported.`);

@@ -179,7 +179,7 @@ class Changing<Row extends Stored> {
   #inserted: Entry<Row>[] = [];
   #updated: Entry<Row>[] = [];
   #deleted: ChangedRow[] = [];
-  /** Functions that set the result of a change. They are called once its row is written. */
+  /** Functions that each set the result of a change. A function is called when the row of its change has been written. */
   #settle: (() => void)[] = [];
 
   constructor(tx: Transaction, context: WriteContext, table: Table<Row>) {

@@ -99,7 +99,8 @@ async function accept(
       const { organizationId } = scope;
       return refusalOf({ kind: 'single-sign-on-required', organizationId, email: user.email }, WHY_REQUIRED);
     }
-    // The break-glass account needs no identity provider, so a password alone must not open it. It has a passkey.
+    // The break-glass account needs no identity provider, so a password alone must not open the account. The account has a
+    // passkey.
     if (way === 'break-glass' && user.totpSince === null) return refusalOf({ kind: 'passkey-needed' }, WHY.passkey);
     const session = { userId: user.id, at: now, auditSource };
     if (user.totpSince !== null)

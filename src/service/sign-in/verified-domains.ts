@@ -46,8 +46,8 @@ export async function takeBackInvitations(db: Database, scope: OrganizationScope
 }
 
 /**
- * Removes an invited user. A user with keys or integrations stays, because they belong to the organization, but can no longer
- * accept the invitation.
+ * Removes an invited user. A user who has keys or integrations is kept, because the keys and integrations belong to the
+ * organization, but can no longer accept the invitation.
  */
 async function takeBack(tx: Transaction, scope: OrganizationScope, userId: string): Promise<void> {
   const user = await lockUser(tx, scope, userId);

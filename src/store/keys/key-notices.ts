@@ -170,7 +170,7 @@ export async function dismissKeyNotice(
 export const RETRY_MINUTES: readonly number[] = [5, 15, 60, 240, 720];
 /** The maximum number of attempts to send one mail. */
 export const MAIL_ATTEMPTS = RETRY_MINUTES.length + 1;
-/** A mail that could not be sent for this many days is not sent at all, because it would be confusing. */
+/** A mail that could not be sent for this many days is not sent at all, because such a late mail would be confusing. */
 const MAIL_DAYS = 3;
 
 const CLAIM_MAILS = {

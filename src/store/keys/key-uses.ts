@@ -230,7 +230,10 @@ const LIST_COUNTED = {
     order by u.key_id, u.period, u.starts_at limit $8`,
 };
 
-/** Lists the counts of the shown hours and days, by key and time, after a row or from the start if it is `null`. */
+/**
+ * Lists the counts of the shown hours and days, ordered by key and time. The list starts after the row `after`, or with the first
+ * row if `after` is `null`.
+ */
 export async function listCountedUses(
   db: Database,
   { organizationId }: OrganizationScope,

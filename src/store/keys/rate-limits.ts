@@ -73,7 +73,10 @@ export async function leaseTokens(
   return new Map(rows.map(([[subject, granted, left]]) => [subject, { granted, left }]));
 }
 
-/** Deletes buckets that were not used for an hour, because they are full. Returns the number of deleted buckets. */
+/**
+ * Deletes buckets that were not used for an hour, because such buckets are full, like new ones. Returns the number of deleted
+ * buckets.
+ */
 export async function deleteIdleRateLimits(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_HOURS * HOUR_MS);
   return deleteInChunks(

@@ -24,7 +24,8 @@ export async function* readRows(
 ): AsyncGenerator<RowsOfTable> {
   for (const { name, owner, columns, secretColumns } of tables) {
     const shown = columns.filter((column) => withSecrets || !secretColumns.includes(column));
-    // Columns of type json keep their text, so line breaks in them are replaced. Outside of strings, they are only white space.
+    // Columns of type json keep the text that was written, so its line breaks are replaced. In JSON, line breaks occur only
+    // outside of strings, where they are white space.
     await query(
       `declare organization_rows no scroll cursor for
        select translate(row_to_json(shown)::text, E'\\r\\n', '  ') as row

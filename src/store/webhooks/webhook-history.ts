@@ -198,8 +198,8 @@ export async function resendWebhookDelivery(
 export const MAX_RESENT = 1000;
 
 /**
- * Makes the failed deliveries of events since an instant due now, the oldest first, at most MAX_RESENT. Returns how many. Test
- * events are left out.
+ * Makes failed deliveries due now: those of events since an instant, the oldest first, at most MAX_RESENT. Returns the number of
+ * these deliveries. Test events are left out.
  */
 export async function resendFailedDeliveries(
   tx: Transaction,

@@ -35,7 +35,8 @@ const TIMEOUT_MS = 5 * 60_000;
 const ALGORITHMS = [-8, -7, -257];
 
 /**
- * Loads the library when the first passkey is used, because it would slow down the startup, and many servers have no passkeys.
+ * Loads the library when the first passkey is used, because loading it would slow down the startup, and many servers have no
+ * passkeys.
  */
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');

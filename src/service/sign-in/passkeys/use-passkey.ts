@@ -85,7 +85,8 @@ export async function verifyUse(
   const passkey = await findOwn(db.prisma, scope, { userId, credentialId: response.credentialId });
   if (passkey === null) return null;
   const { userHandle } = response;
-  // Authenticators return the user handle with every discoverable passkey, so it must be the handle of the user's account.
+  // Authenticators return the user handle with every discoverable passkey, so a returned handle must be the handle of the user's
+  // account.
   if (userHandle !== null && userHandle !== Buffer.from(passkey.userHandle).toString('base64url')) return null;
   const verified = await verifyAssertion(response, { publicKey: passkey.publicKey, relyingParty });
   return verified === null ? null : { passkey, ...verified };

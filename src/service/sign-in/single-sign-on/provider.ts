@@ -290,7 +290,7 @@ export type Tried = { readonly kind: 'tried'; readonly issuer: string; readonly 
 
 /**
  * Checks that the provider can be reached, publishes this issuer and its keys, and accepts the client and its secret. To check
- * the secret, it sends a code that the provider has not issued: a provider that accepts the client refuses only the code.
+ * the secret, sends a code that the provider has not issued: a provider that accepts the client refuses only the code.
  */
 export async function tryProvider(
   access: ProviderAccess,
