@@ -26,7 +26,7 @@ export type ContractApiDeps = {
   readonly authenticate: (request: ApiRequest) => Promise<void>;
   /**
    * Sets the rate limit headers of the response. Throws a 429 if the key or its organization sends too many requests. It is
-   * called for each request, and again for a batch once its `extraItems` are known.
+   * called for each request, and again for a batch as soon as its `extraItems` are known.
    */
   readonly limit: (request: ApiRequest) => Promise<void> | void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */

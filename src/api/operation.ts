@@ -15,7 +15,7 @@ export type ContractOperation = Operation & {
   readonly pathNames: readonly string[];
   readonly queryParameters: ReadonlyMap<string, QueryParameter>;
   readonly queryNames: readonly string[];
-  /** The header names as the contract writes them, by their name in lower case. */
+  /** The spellings of header names in the contract, by the header name in lower case. */
   readonly headerNames: ReadonlyMap<string, string>;
   readonly hasBody: boolean;
   /** The media types of the body, in the order of the contract. */

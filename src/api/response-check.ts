@@ -67,7 +67,10 @@ export function createCheckedSend(
   };
 }
 
-/** Returns the response as the API creates it. Other routes add headers of their own to the 404 for an unknown path. */
+/**
+ * Returns the response to check, with only the headers that the API itself sets. Other routes add headers to the 404 for an
+ * unknown path.
+ */
 function checkedResponseOf(
   { status, fields, text = '' }: RawResponse,
   { requestId, isHead, limits }: { requestId: string; isHead: boolean; limits: readonly string[] },

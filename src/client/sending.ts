@@ -10,8 +10,9 @@ export type Sending = {
 };
 
 /**
- * Sends the request. Retries temporary failures as often as is safe and the settings allow, and a 401 once if there is another
- * key by then. Returns the last result. Throws the signal's reason as soon as the signal is aborted.
+ * Sends the request. Retries temporary failures as often as is safe and the settings allow, and retries after a 401 once if the
+ * source of the key then returns another key. Returns the last result. Throws the signal's reason as soon as the signal is
+ * aborted.
  */
 export async function send(request: Request, { settings, clock, signal }: Sending): Promise<Sent> {
   // Firefox has no `request.body`. JSON text is never empty.

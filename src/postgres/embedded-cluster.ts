@@ -142,7 +142,7 @@ async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;
 }
 
-/** Installs the new cluster as that of `dataDir`, unless another process was faster. */
+/** Makes the new cluster the cluster of `dataDir`, unless another process was faster. */
 async function install(newCluster: string, dataDir: string, home: string): Promise<void> {
   const entry = join(dataDir, 'postgres');
   const target =

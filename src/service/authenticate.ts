@@ -162,7 +162,7 @@ export function rejectWriter(
 export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
 
 /**
- * Returns a function that records an expiry, so that a key that was once refused as expired is never accepted again, even if a
+ * Returns a function that records an expiry, so that a key that has been refused as expired is never accepted again, even if a
  * clock is set back. Each key needs one SQL statement, which concurrent requests share, and another one if an operator sets a
  * later expiry.
  */

@@ -184,7 +184,7 @@ export function optional<Typed, Value, Props>(
   return { ...field, value: (sent, context) => (sent.length === 0 ? undefined : field.value(sent, context)) };
 }
 
-/** Returns the field as one for a secret: the page never shows its text again. */
+/** Returns the field for a secret text, which the page never shows again. */
 export function secret<Value, Props>(field: Field<string, Value, Props>): Field<undefined, Value, Props> {
   return { ...field, typed: () => undefined, show: (shown, props) => field.show({ ...shown, typed: '' }, props) };
 }

@@ -93,7 +93,7 @@ function operationOptions({ operations }: Props): readonly Option[] {
   return [{ value: '', words: 'All' }, ...operations.map((each) => ({ value: each, words: each }))];
 }
 
-/** A list of requests: of those with one key, or of those with all keys of the organization. */
+/** A list of requests, either with one key or with all keys of the organization. */
 type Place = {
   readonly of: RequestsOf;
   readonly url: string;

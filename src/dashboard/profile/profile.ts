@@ -158,8 +158,8 @@ ${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
 }
 
 /**
- * Returns `get` as the function of a page that only people whose organization accepts passwords may open. Pages about the
- * password and the second factor need it.
+ * Returns the function of a page that is open only to people whose organization accepts passwords, such as the pages about the
+ * password and the second factor.
  */
 export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
   return async (context: SignedInContext): Promise<View> => {

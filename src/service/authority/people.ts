@@ -53,7 +53,7 @@ export async function lockParties(
   return { current, holders };
 }
 
-/** Locks the actor's row, and no others, as lockParties does. */
+/** Locks only the actor's row, in the same way as lockParties. */
 export async function lockActor(tx: Transaction, actor: Actor): Promise<LockedUser> {
   return (await lockParties(tx, actor)).current;
 }

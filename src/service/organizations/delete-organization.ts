@@ -34,8 +34,8 @@ export type Deletion = {
 
 /**
  * Deletes every row of the organization in chunks, and the organization itself last. Returns the number of deleted rows. As soon
- * as the deletion starts, requests of the organization get 503, and 401 once its keys are deleted. An interrupted deletion cannot
- * be undone; call the function again to complete it.
+ * as the deletion starts, requests of the organization get 503, and 401 as soon as its keys are deleted. An interrupted deletion
+ * cannot be undone; call the function again to complete it.
  */
 export async function deleteOrganization(
   db: Database,

@@ -32,7 +32,7 @@ export type Exported = {
 
 export type Sink = {
   readonly write: (text: string) => Promise<void>;
-  /** Publishes the archive. Called once the archive is complete and may be used; the move cannot be cancelled meanwhile. */
+  /** Publishes the archive. Called when the archive is complete and may be used. The move cannot be cancelled during the call. */
   readonly publish?: () => Promise<void>;
 };
 

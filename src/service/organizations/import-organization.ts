@@ -197,7 +197,8 @@ async function insertAll(
     for await (const chunk of chunksOf(archive.rows)) {
       await inserting;
       inserting = insert(chunk);
-      // One of the two awaits throws the failure once the next chunk is read. This handler only prevents an unhandled rejection.
+      // One of the two awaits throws the failure after the next chunk has been read. This handler only prevents an unhandled
+      // rejection.
       inserting.catch(() => {});
     }
   } finally {

@@ -52,7 +52,7 @@ export type BatchOnce<Row extends Stored> = Batch<Row> &
     readonly render: (outcomes: readonly ChangeResult<Row>[]) => string;
   };
 
-/** Makes the changes once, however often the batch is sent with the same idempotency key. */
+/** Makes the changes only once, however often the batch is sent with the same idempotency key. */
 export async function changeRowsOnce<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,

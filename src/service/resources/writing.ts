@@ -95,7 +95,7 @@ export function takenError<Row extends Stored>(
 
 /** The parts of a request that make its repetition safe. */
 export type Repeatable = {
-  /** The idempotency key. With a key, the same request does its work once, however often it is sent. */
+  /** The idempotency key. A request with a key does its work only once, however often the request is sent. */
   readonly idempotencyKey: string | undefined;
   /** Returns the body before default values were added, in a form that is the same for equal JSON. */
   readonly sentBody: () => string;
@@ -116,7 +116,8 @@ export type Once = {
 };
 
 /**
- * Does the work of a request once, however often the request is sent. Throws "invalid" if the key was used for another request.
+ * Does the work of a request only once, however often the request is sent. Throws "invalid" if the key was used for another
+ * request.
  */
 export async function runOnce(
   tx: Transaction,

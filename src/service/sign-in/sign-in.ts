@@ -217,7 +217,9 @@ export type SessionState =
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'ended'; readonly end: SessionEnd };
 
-/** Finds the session of a token in one SQL query. A token without a session is treated as that of a session that has ended. */
+/**
+ * Finds the session of a token in one SQL query. A token without a session is treated like the token of a session that has ended.
+ */
 export async function getSessionState(
   db: Database,
   token: string,
