@@ -112,12 +112,16 @@ export function startKeyUses(
 ): KeyUseWriter {
   let buffer = new UseBuffer(maxKeys);
   let writing = Promise.resolve();
+  /** The number of keys in the write that is in progress. */
+  let keysInWrite = 0;
   let intervalMs = everySeconds * 1000;
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
     const startedAt = performance.now();
+    keysInWrite = buffer.uses.size;
     await writeAll();
+    keysInWrite = 0;
     const durationMs = performance.now() - startedAt;
     intervalMs = Math.max(everySeconds * 1000, Math.min(MAX_EVERY_SECONDS * 1000, INTERVAL_RATIO * durationMs));
   }
@@ -155,7 +159,7 @@ export function startKeyUses(
       buffer.find({ organizationId, keyId: id, hourNumber: Math.floor(at.getTime() / HOUR_MS) }),
     flush,
     async freshen() {
-      if (buffer.uses.size <= KEYS_AT_ONCE) await flush();
+      if (keysInWrite + buffer.uses.size <= KEYS_AT_ONCE) await flush();
     },
     delaySeconds: () => Math.ceil((2 * intervalMs) / 1000),
     stop() {

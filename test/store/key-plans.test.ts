@@ -1,4 +1,5 @@
 import { listActiveKeysMadeForOthers, listKeyRotations, listKeysOf } from '../../src/store/keys/key-lists.ts';
+import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import { listKeysByHash } from '../../src/store/unscoped/keys.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
@@ -13,7 +14,7 @@ const database = await useDatabase();
 const ours = await createTenant(database.db);
 const managerId = await fill(ours);
 await fill(await createTenant(database.db));
-await database.db.pool.query('vacuum analyze users, api_keys');
+await database.db.pool.query('vacuum analyze users, api_keys, key_requests');
 const planned = await openWithAutoExplain(database.url);
 afterAll(() => planned.db.close());
 
@@ -46,6 +47,13 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
     `${insert} $2, ${key}, case when i % 2 = 0 then now() end
      from (select *, row_number() over () as i from users where organization_id = $1 and id <> $2 limit 40) u`,
     [organizationId, id],
+  );
+  await writeRows(
+    database.db,
+    `insert into key_requests (organization_id, key_id, at, request_id, operation, status, duration_ms)
+     select organization_id, id, created_at + i * interval '1 minute', gen_random_uuid(), 'getKey', 200 + 222 * (i % 2), 1
+     from api_keys, generate_series(1, 3) i where organization_id = $1`,
+    [organizationId],
   );
   return id;
 }
@@ -137,4 +145,17 @@ test('the key look-up uses one plan for any number of keys', async () => {
   for (let i = 0; i < 12; i += 1) expect((await listKeysByHash(db, hashes.slice(i % 3))).size).toBe(3 - (i % 3));
   const plans = await db.pool.query('select custom_plans::int, generic_plans::int from pg_prepared_statements');
   expect(plans.rows).toEqual([{ custom_plans: 5, generic_plans: 7 }]);
+});
+
+test('the requests with a key, and the latest ones of the organization, are found without reading those of all keys', async () => {
+  const { rows } = await database.db.pool.query<{ id: string }>(
+    'select key_id as id from key_requests where organization_id = $1 limit 1',
+    [ours.scope.organizationId],
+  );
+  const all = { keyIds: null, statuses: [100, 599], operation: null, from: null, to: null, requestId: null } as const;
+  const list = (filters: Parameters<typeof listKeyRequests>[2]['filters']) =>
+    listKeyRequests(planned.db, ours.scope, { filters, from: null, limit: PAGE });
+  const ofKey = await planOf(() => list({ ...all, keyIds: rows.map(({ id }) => id) }), 3);
+  expect(ofKey?.blocks).toBeLessThan(60);
+  expect((await planOf(() => list(all), PAGE))?.blocks).toBeLessThan(mostBlocks(PAGE));
 });

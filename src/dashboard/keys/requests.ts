@@ -75,11 +75,11 @@ export const FILTERS = {
   key: withNormalForm(search('API key', 'Name or prefix'), cut),
   from: withNormalForm(text({ label: 'From, UTC', type: 'datetime-local', attributes: TIME }), cut),
   to: withNormalForm(text({ label: 'To, UTC', type: 'datetime-local', attributes: TIME }), cut),
-  request: withNormalForm(search('X-Request-Id', 'As in the response'), cut),
+  request: withNormalForm(search('X-Request-Id', 'Whole ID'), cut),
 };
 
 type FilterValues = Typed<typeof FILTERS>;
-type Props = { readonly operations: readonly string[] };
+type Props = { readonly operations: readonly string[]; readonly chosen: string };
 
 function search(label: string, placeholder: string) {
   return text<unknown>({
@@ -89,8 +89,10 @@ function search(label: string, placeholder: string) {
   });
 }
 
-function operationOptions({ operations }: Props): readonly Option[] {
-  return [{ value: '', words: 'All' }, ...operations.map((each) => ({ value: each, words: each }))];
+function operationOptions({ operations, chosen }: Props): readonly Option[] {
+  // No recorded request may have the chosen operation any more.
+  const all = [...new Set([...operations, chosen])].filter((each) => each !== '');
+  return [{ value: '', words: 'All' }, ...all.map((each) => ({ value: each, words: each }))];
 }
 
 /** A list of requests, either with one key or with all keys of the organization. */
@@ -233,7 +235,7 @@ type FilterProps = {
 };
 
 function filterForm({ formToken }: SignedInContext, { place, values, problem, operations }: FilterProps): Html {
-  const { key, ...fields } = fieldsOf(FILTERS, { typed: values, problem }, { operations });
+  const { key, ...fields } = fieldsOf(FILTERS, { typed: values, problem }, { operations, chosen: values.operation });
   const url = listUrlOf(place, {});
   return html`<form class="card filters" method="post" action="${url}" aria-label="Filters">${hiddenInput('form_token', formToken)}
 ${filterFold(

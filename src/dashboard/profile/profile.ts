@@ -78,7 +78,7 @@ ${facts([
   { name: 'Organization', value: actor.organizationName },
   { name: 'Role', value: html`${role}<span class="under">${meaning}</span>` },
 ])}</section>
-${keys.length === 0 && FIRST_CALL}
+${keys.length === 0 && actor.role !== 'viewer' && FIRST_CALL}
 <section class="card" aria-labelledby="signing-in"><h2 id="signing-in">Signing in</h2>
 ${passwordSetting(ways)}
 ${
@@ -98,7 +98,7 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }
 
-/** Leads a person without an active key to the first request. */
+/** Leads a person without an active key to the first request. Viewers cannot create keys. */
 const FIRST_CALL: Html = html`<section class="card" aria-labelledby="first-call"><h2 id="first-call">Your first call</h2>
 <p>You have no active API key. Create one under <a href="${OWN_KEYS_URL}">API keys</a>: the page that shows it has a command with which you can try the API at once. <a href="${guideUrl('getting-started')}">Getting started</a> explains the next steps.</p></section>`;
 

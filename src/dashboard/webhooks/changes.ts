@@ -122,7 +122,7 @@ export const RESEND_FAILED_FORM = {
       label: 'Failed since, UTC',
       hint: `The time of the event. At most ${formatNumber(MAX_RESENT)} events are sent again at once, the oldest first.`,
       type: 'datetime-local',
-      attributes: html`class="short" required autocomplete="off"`,
+      attributes: html`required autocomplete="off"`,
     }),
     parseMinute,
   ),
