@@ -30,7 +30,10 @@ const FORBIDDEN_IPV4 = blockList([
   '240.0.0.0/4', // reserved, and broadcast
 ]);
 
-/** All other addresses of IPv6 are forbidden, such as loopback, link-local, unique local, multicast, IPv4-mapped and NAT64. */
+/**
+ * The global unicast addresses of IPv6. All other addresses of IPv6 are forbidden, such as loopback, link-local, unique local,
+ * multicast, IPv4-mapped and NAT64.
+ */
 const GLOBAL_UNICAST_IPV6 = blockList(['2000::/3']);
 /** Special-purpose addresses within that range. Some of them contain an address of IPv4. */
 const FORBIDDEN_IPV6 = blockList([

@@ -37,8 +37,8 @@ export function healthRoutes({ db, isStopping, lacksEncryptionKey, setPageHeader
 }
 
 /**
- * Returns a function that queries the database and returns the problem, or `null`, within the time limit. Concurrent probes share
- * one query, because the routes are public, and a flood of requests must not use up the connections.
+ * Returns a function that queries the database and returns the problem, or `null` if there is none, within the time limit.
+ * Concurrent probes share one query, because the routes are public, and a flood of requests must not use up the connections.
  */
 function createProbe(db: Database): () => Promise<string | null> {
   let inFlight: Promise<string | null> | undefined;

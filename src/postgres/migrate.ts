@@ -107,9 +107,9 @@ function namesOf(migrations: { name: string }[]): string {
 const BUILD_OF_INDEX = /^(?:\s|--[^\n]*\n)*CREATE (?:UNIQUE )?INDEX CONCURRENTLY "([^"]+)"/i;
 
 /**
- * Allows interrupted migrations that build an index without blocking writes to start again. Such a build is not a transaction: if
- * it is interrupted, it leaves an invalid index, which blocks the name of the index. The build is the migration's only statement,
- * so the migration leaves nothing else. The caller must hold the migration lock.
+ * Lets an interrupted migration start again if the migration builds an index without blocking writes. Such a build is not a
+ * transaction: if it is interrupted, it leaves an invalid index, which blocks the name of the index. The build is the migration's
+ * only statement, so the migration leaves nothing else. The caller must hold the migration lock.
  */
 async function dropUnfinishedIndexes(client: pg.Client, ours: readonly Migration[]): Promise<void> {
   const unfinished = (await readHistory(client)).filter(({ isFinished }) => !isFinished);

@@ -149,7 +149,7 @@ async function resendFailedPage(context: SignedInContext, filled: Filled<typeof 
   });
 }
 
-/** Sends the events again that occurred since a time and whose deliveries have failed. */
+/** Resends the events that occurred since a time and whose deliveries have failed. */
 export async function resendAllFailed(
   context: SignedInContext,
   { values, typed }: Form<typeof RESEND_FAILED_FORM>,

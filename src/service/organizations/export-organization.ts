@@ -50,7 +50,7 @@ export async function exportOrganization(
   const archive = new ArchiveWriter(write);
   const migrations = await withOwnConnection(db.pool, async (query) => {
     await beginSnapshot(query);
-    // The deletion of an organization begins with a move, so a snapshot in which there is no move is complete.
+    // The deletion of an organization begins with a move, so a snapshot that shows no move contains all rows of the organization.
     if ((await findMoveId(query, scope)) !== moveId) throw new MoveEndedError(kind);
     const own = await listMigrations(query);
     const tables = await listTenantTables(query);

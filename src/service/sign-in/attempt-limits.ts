@@ -62,7 +62,7 @@ const LIMITS = {
 /** The limit on reports of leaked keys from one network. */
 const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, seconds: QUARTER_HOUR };
 
-/** The limit on challenges for passkeys from one network. Each visit of the sign-in page takes one challenge. */
+/** The limit on challenges for passkeys from one network. Each visit to the sign-in page takes one challenge. */
 const CHALLENGES: AttemptLimit = { name: 'challenge-network', attempts: MAX_CHALLENGES, seconds: QUARTER_HOUR };
 
 /** The mark of a network from which an account has signed in, and how long it is kept. */

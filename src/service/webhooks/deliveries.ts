@@ -119,9 +119,7 @@ export async function resendDelivery(
 /** The number of failed deliveries that are sent again. */
 export type FailedResent = { readonly kind: 'failed-resent'; readonly count: number };
 
-/**
- * Sends the events again that occurred since an instant and whose deliveries have failed, the oldest first, at most MAX_RESENT.
- */
+/** Resends the events that occurred since an instant and whose deliveries have failed, the oldest first, at most MAX_RESENT. */
 export async function resendFailed(
   db: Database,
   actor: Actor,

@@ -2,7 +2,7 @@ import type { Permission } from '../../domain/people/role.ts';
 import { parseInstant } from '../../domain/resources/instant.ts';
 import { inJsonbOrder } from '../../domain/resources/json.ts';
 
-/** The fields of every row that Charter sets, in the form that the contract defines. */
+/** The fields that Charter itself sets in every row, in the form that the contract defines. */
 export type Stored = {
   /** A UUIDv7. */
   readonly id: string;
