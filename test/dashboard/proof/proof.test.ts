@@ -188,11 +188,21 @@ const UNPROVEN: Readonly<Record<string, readonly string[]>> = {
     '/people/users/:userId/api-keys/:keyId/rename',
     '/organization/integrations/:integrationId/api-keys/:keyId/rename',
   ],
-  'it searches or filters': ['/people/users', '/organization/api-keys', '/organization/audit-log'],
+  'it searches or filters': [
+    '/people/users',
+    '/organization/api-keys',
+    '/organization/api-keys/requests',
+    '/organization/api-keys/requests/list',
+    '/profile/api-keys/:keyId/requests',
+    '/people/users/:userId/api-keys/:keyId/requests',
+    '/organization/integrations/:integrationId/api-keys/:keyId/requests',
+    '/organization/audit-log',
+  ],
   'it sends events where they are sent already, or not for a while': [
     '/organization/webhooks/:endpointId/disable',
     '/organization/webhooks/:endpointId/enable',
     '/organization/webhooks/:endpointId/test',
+    '/organization/webhooks/:endpointId/resend',
     '/organization/webhooks/:endpointId/deliveries/:messageId/resend',
   ],
 };
