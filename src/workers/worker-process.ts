@@ -141,8 +141,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Closes this process's copy of a socket that the worker has taken. The connection stays open in the worker. Returns the
-   * sockets that were sent to the worker earlier and that it could not take.
+   * Closes this process's copy of a socket that the worker has taken. The connection stays open in the worker. Sockets that were
+   * sent to the worker earlier are given back, because the worker could not take them.
    */
   #onTaken(taken: number): void {
     for (const [id, socket] of this.#untaken) {

@@ -108,9 +108,9 @@ export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
 };
 
 /**
- * Checks at most `limit` keys of any organizations whose next check is due: writes the notices about their end, each only once,
- * and sets the time of the next check. If several notices were missed, only the most urgent one is written. Deletes notices about
- * ends that the policy no longer requires.
+ * Checks at most `limit` keys whose next check is due, of any organizations: writes the notices about the ends of the keys, each
+ * only once, and sets the time of the next check. If several notices were missed, only the most urgent one is written. Deletes
+ * notices about ends that the policy no longer requires.
  */
 export async function writeDueKeyNotices(
   db: Database,

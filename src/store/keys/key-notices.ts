@@ -74,7 +74,7 @@ export const STAYS = 'not exists (select from organization_moves m where m.organ
 /** How long notices are kept; no notice is useful for longer. */
 const DAYS_KEPT = 90;
 
-/** Deletes notices of all organizations that are older than 90 days, in chunks. Returns the number of deleted notices. */
+/** Deletes the notices that are older than 90 days, of all organizations, in chunks. Returns the number of deleted notices. */
 export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(
@@ -243,7 +243,7 @@ export type ClaimedNotice = {
 };
 
 /**
- * Claims notices of any organizations whose mail is due. No other process claims these notices until their next attempt is due.
+ * Claims notices whose mail is due, of any organizations. No other process claims these notices until their next attempt is due.
  */
 export async function claimNoticeMails(
   db: Database,

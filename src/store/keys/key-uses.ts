@@ -143,7 +143,8 @@ export const JSON_OF_USE =
   'json_build_array(u.period, extract(epoch from u.starts_at), u.successful, u.refused, u.failed, u.limited)';
 
 /**
- * Returns the SQL condition that pages show a row of key_uses. The arguments are SQL for the values that `firstShownOf` returns.
+ * Returns the SQL condition for the rows of key_uses that pages show. The arguments are SQL for the values that `firstShownOf`
+ * returns.
  */
 export function isShown(firstHour: string, firstDay: string): string {
   return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;

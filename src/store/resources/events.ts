@@ -147,7 +147,9 @@ export function eventOf(json: string): string {
   return `${shown}${json.slice(data, end)}${added.join('')}${json.slice(end)}`;
 }
 
-/** Deletes events of all organizations that are older than `retentionDays`, in chunks. Returns the number of deleted events. */
+/**
+ * Deletes the events that are older than `retentionDays`, of all organizations, in chunks. Returns the number of deleted events.
+ */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);
   const end = positionBefore(cutoff);

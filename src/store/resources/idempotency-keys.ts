@@ -55,7 +55,7 @@ export async function recordResult(
     where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
 }
 
-/** Deletes keys of all organizations that are older than 24 hours, in chunks. Returns the number of deleted keys. */
+/** Deletes the keys that are older than 24 hours, of all organizations, in chunks. Returns the number of deleted keys. */
 export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
   return deleteInChunks(
     deletion,

@@ -154,7 +154,10 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
   return Object.fromEntries(fields) as ContentOf<Row>;
 }
 
-/** A result row of the key's query left-joined with a table row. If there is no table row, all its columns are null. */
+/**
+ * A result row: the row of the key's query, left-joined with a row of the table. If there is no such row, the columns of the
+ * table are null.
+ */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
 /** Returns the refusal of the key, or accepts with the result of `use` for the row (`null` if there is no row). */

@@ -242,8 +242,8 @@ export async function countTestDeliveries(
 const DAYS_KEPT = 30;
 
 /**
- * Deletes deliveries of all organizations that are older than `retentionDays`, with their attempts, in chunks. Returns the number
- * of deleted deliveries.
+ * Deletes the deliveries that are older than `retentionDays`, with their attempts, of all organizations, in chunks. Returns the
+ * number of deleted deliveries.
  */
 export async function deleteExpiredDeliveries(
   db: Database,
@@ -280,7 +280,7 @@ export async function deleteExpiredDeliveries(
   });
 }
 
-/** Deletes daily counts of all organizations that are older than 30 days, in chunks. Returns the number of deleted rows. */
+/** Deletes the daily counts that are older than 30 days, of all organizations, in chunks. Returns the number of deleted rows. */
 export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(
@@ -295,7 +295,7 @@ export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Pr
   );
 }
 
-/** Erases previous secrets of all organizations that no longer sign, in chunks. Returns the number of erased secrets. */
+/** Erases the previous secrets that no longer sign, of all organizations, in chunks. Returns the number of erased secrets. */
 export async function eraseExpiredPreviousSecrets(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,
