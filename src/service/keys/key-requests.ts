@@ -18,7 +18,7 @@ import { listKeyIds } from './organization-keys.ts';
 /** The key whose requests are read, or all keys of the organization. The caller ensures that the actor may see the key. */
 export type RequestsOf = KeyDetails | 'all keys';
 
-export type RequestListPage = {
+type RequestListPage = {
   readonly requests: readonly ListedRequest[];
   /** The `before` parameter of the previous page, which has newer requests; `null` on the first page. */
   readonly previous: string | null;

@@ -117,7 +117,7 @@ export async function resendDelivery(
 }
 
 /** The number of failed deliveries that are sent again. */
-export type FailedResent = { readonly kind: 'failed-resent'; readonly count: number };
+type FailedResent = { readonly kind: 'failed-resent'; readonly count: number };
 
 /** Resends the events that occurred since an instant and whose deliveries have failed, the oldest first, at most MAX_RESENT. */
 export async function resendFailed(
