@@ -170,8 +170,8 @@ function readRate(name: string, text: string | undefined, fallback: number): num
 type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
 
 /**
- * Reads how responses are validated. In development, responses that break the contract are reported, but still sent, so that a
- * demonstration behaves as it would in production.
+ * Reads how responses are validated. The default in development is "report": responses that break the contract are reported, but
+ * still sent, so that a demonstration behaves as it would in production.
  */
 function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
   const fallback = nodeEnv === 'development' ? 'report' : 'off';

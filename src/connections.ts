@@ -295,7 +295,7 @@ export class Connection {
     return this.#responses.filter(({ writableFinished }) => !writableFinished);
   }
 
-  /** Closes the connection after the last pending response, because earlier requests are still being processed. */
+  /** Closes the connection after the last pending response, so that every request that was accepted before is answered. */
   #closeAfterLast(): void {
     const last = this.#pending().at(-1);
     if (last !== undefined && !last.headersSent) this.#closeAfter(last);

@@ -1,8 +1,8 @@
 import { isObject, type Json, METHODS } from '../../src/contract/document.ts';
 import type { Context, Place } from './rule.ts';
 
-// Functions for rules that compare parts of the whole contract. Redocly visits a part only once, even if several references lead
-// to it.
+// Functions for rules that compare parts of the contract with each other. They follow every reference themselves, because Redocly
+// visits a part only once, even if several references lead to it.
 
 /** A part of the contract and where it is written. */
 export type Part = { readonly node: Json; readonly place: Place };

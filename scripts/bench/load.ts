@@ -67,7 +67,10 @@ export function prepare(load: Load): Drive {
   };
 }
 
-/** Prepares a load. Encodes the requests now, because that takes longer than a short round. */
+/**
+ * Prepares a load like `prepare`, but without the run that wakes an idle server. Encodes the requests in advance, because
+ * encoding can take longer than a short measurement.
+ */
 export function prepareWithoutWaking(load: Load): Drive {
   const { server, requests, connections = CONNECTIONS, rowsPerRequest = 1 } = load;
   const sources = Array.from({ length: connections }, (_, i) =>

@@ -129,8 +129,8 @@ function joinDatabase(dataDir: string): Promise<EmbeddedPostgres> {
 }
 
 /**
- * Removes the data. First joins the database and leaves it: the last process to leave stops PostgreSQL, even if a killed run has
- * left it running.
+ * Removes the data. A killed run may have left PostgreSQL running. Joining and leaving stops it, because the last process to
+ * leave stops PostgreSQL.
  */
 async function removeData(dataDir: string): Promise<void> {
   await (await joinDatabase(dataDir)).leave();

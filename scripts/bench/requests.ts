@@ -96,7 +96,7 @@ export function creations(server: RunningServer, organization: Organization): { 
   };
 }
 
-/** Returns the last row before an offset and the first row after it. */
+/** Returns two consecutive rows in the order of creation: the row at the offset (from 0) and the next one. */
 export async function getRowsAt(client: pg.Client, { large }: Data, offset: number): Promise<[Place, Place]> {
   const { rows } = await client.query<Place>(
     `select id, ${INSTANT} as value

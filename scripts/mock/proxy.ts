@@ -160,7 +160,9 @@ function refusalDisagreement(refusal: Refusal | null, status: number): string | 
     : `${forbids}, but the server responds with ${status}.`;
 }
 
-/** A server's response: the headers and the bytes that the proxy sends to the client, and the form that the proxy checks. */
+/**
+ * A server's response: the headers and bytes that the proxy sends to the client, and the parsed response that the proxy checks.
+ */
 type ForwardedResponse = {
   readonly headers: readonly Header[];
   readonly bytes: Buffer;

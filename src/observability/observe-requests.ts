@@ -120,9 +120,9 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Starts the span of a request. The span ends when the response has been sent or the connection was closed, and names the path's
- * template and the operation, or part of the server, that handled the request. The path itself, the query and the headers are
- * omitted, because they can contain a key or identify an organization's rows.
+ * Starts the span of a request. The span ends when the response has been sent or the connection was closed. It contains the
+ * template of the path and what handled the request: an operation, or another part of the server. The path itself, the query and
+ * the headers are omitted, because they can contain a key or identify an organization's rows.
  */
 function startRequestSpan(
   tracing: Tracing,

@@ -86,7 +86,7 @@ export async function runAction<O extends Outcome>(db: Database, action: (tx: Tr
   }
 }
 
-/** Records an act of the actor, or of an operator, in the audit log, in the transaction of the action. */
+/** Adds an action of a user or an operator to the audit log, in the same transaction as the action itself. */
 export async function recordAct(
   tx: Transaction,
   actor: ActorOrOperator,

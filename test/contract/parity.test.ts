@@ -48,7 +48,7 @@ const OF_THE_CONNECTION = /^(date|connection|keep-alive|transfer-encoding)$/;
 const OF_THE_REQUEST = 'x-request-id';
 
 function comparable(operation: Operation, { status, headers, text, ...reply }: Reply): unknown {
-  // The server and the mock each have their own key and organization.
+  // Responses outside the resources describe the key or the organization, which differ between the server and the mock.
   const isOwn = !items.has(`/${operation.path.split('/').slice(1, 3).join('/')}`) && status < 400;
   const isWrite = operation.method !== 'get';
   const ofEachSide = (value: string) => {

@@ -245,7 +245,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-// Runs in the order of the table, because DRAIN_SECONDS ends the process.
+// The effects are tested in the order of EFFECTS. DRAIN_SECONDS is the last one, because it ends the process.
 test('each variable has its effect in a server that has all of them', async () => {
   const failures: Record<string, unknown> = {};
   for (const [name, observe] of Object.entries(EFFECTS)) {

@@ -151,8 +151,9 @@ function parseParameters(parameters: readonly string[]) {
       },
     });
   } catch (error) {
-    // Leaves out Node's advice after the first sentence, because that advice concerns arguments that begin with a hyphen.
-    throw misuseError(`${String(Object(error).message).split(/\. |$/, 1)[0]}.`);
+    // Keeps only the first sentence of Node's message. The rest explains how to pass a file name that begins with a hyphen, which
+    // is rarely the mistake.
+    throw misuseError(`${String(Object(error).message).split(/\.\s|\.?$/, 1)[0]}.`);
   }
 }
 

@@ -18,7 +18,7 @@ const NOTHING: ToWords = () => false;
 const formerName: ToWords = (name) => `Its name was “${name}”`;
 
 const WEBHOOK_ACTIONS = ACTIONS.filter((action) => action.startsWith('webhook.'));
-/** The actions that remove a user, so that only the event still contains the user's name. */
+/** The actions that remove a user. Afterwards, only the event contains the user's name. */
 const REMOVALS = ['user.invitation_withdrawn', 'user.invitation_taken_back', 'user.removed'];
 const eventTypeWords: ToWords = (text) => `For ${text}`;
 

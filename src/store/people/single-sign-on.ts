@@ -259,8 +259,8 @@ export type SsoSignInRecord = {
   /** The e-mail that the user typed; empty if the sign-in began at the provider. */
   readonly email: string;
   /**
-   * The encrypted form that is submitted after a sign-in that only proves who the user of a session is; `null` for any other
-   * sign-in.
+   * The form that waits for a proof, encrypted; `null` if the sign-in is not a proof. If it is set, the provider only proves who
+   * the session's user is, and no session starts.
    */
   readonly sealedForm: Buffer | null;
   /** The SHA-256 of the token of the access link that began the sign-in; `null` if no link began it. */

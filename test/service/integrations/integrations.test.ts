@@ -114,7 +114,7 @@ describe('administrators and managers', () => {
     );
   });
 
-  // The attack: an owner of another organization would see the integration and its keys.
+  // The attack: an integration whose owner is a user of another organization. That user would see the integration and its keys.
   test('an owner must be an active user of the organization', async () => {
     const [{ administrator, member }, theirs] = [await createPeople(db), await createPeople(db)];
     expect(await codeOf(createIntegration(db, administrator, requestOf(theirs.member)))).toBe('invalid');

@@ -76,7 +76,8 @@ describe('the e-mails of a domain that an organization has verified', () => {
   });
 
   test('cannot be accepted elsewhere, whenever they were invited', async () => {
-    // The race: an invitation is committed while the domain is verified. An import can also contain an invitation for the domain.
+    // The race: an invitation is committed while another organization verifies the domain. A moved organization can also bring such
+    // an invitation with it.
     const [owner, other] = [await createPeople(db), await createPeople(db)];
     const domain = newDomain();
     const { token } = await invited(other.manager, `late@${domain}`);

@@ -9,7 +9,7 @@ import { getProgram, replaceEach } from './debian.ts';
 import { kill, LIMITED, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
-/** The configurations from the artifact. */
+// The HAProxy configurations that each release artifact contains.
 const CONFIGURATION = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8');
 const CELLS_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-cells.cfg'), 'utf8');
 const DATABASE_CONFIGURATION = await readFile(join(DEPLOY, 'haproxy-postgresql.cfg'), 'utf8');
