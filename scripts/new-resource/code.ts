@@ -1,6 +1,6 @@
 // The file of the table in src/store, and the handlers.
-import type { Field, Kind } from './field.ts';
-import { isRequired, OWN_ID, type Resource } from './resource.ts';
+import { type Field, type Kind, OWN_ID } from './field.ts';
+import { isRequired, type Resource } from './resource.ts';
 
 const COLUMN_TYPES: Readonly<Record<Kind, string>> = {
   string: 'text',

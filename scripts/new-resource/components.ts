@@ -1,7 +1,7 @@
 // The parameters and the examples of the contract.
-import type { Field } from './field.ts';
+import { type Field, OWN_ID } from './field.ts';
 import { capital, pascal } from './names.ts';
-import { filterName, isSortedByName, OWN_ID, type Resource, sortName } from './resource.ts';
+import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
 import { idAt, samplesOf } from './samples.ts';
 import { schemaOf } from './schemas.ts';
 

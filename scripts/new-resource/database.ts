@@ -61,15 +61,15 @@ function indexesOf(resource: Resource): string[][] {
 const references = ({ fields }: Resource) =>
   fields
     .filter(({ kind }) => kind === 'reference')
-    .map(({ name, property, target }) => ({ name, property, target, model: pascal(name.replace(/_id$/, '')) }));
+    .map((field) => ({ ...field, model: pascal(field.name.replace(/_id$/, '')) }));
 
 export function model(resource: Resource): string {
   const { names, fields } = resource;
   const relations = [
     ['organization', 'Organization', 'organizationId], references: [id], onDelete: Restrict'],
-    ...references(resource).map(({ property, model }) => [
+    ...references(resource).map(({ property, model, isNullable }) => [
       property.replace(/Id$/, ''),
-      model,
+      isNullable ? `${model}?` : model,
       `organizationId, ${property}], references: [organizationId, id], onDelete: Cascade`,
     ]),
   ].map(([field = '', type = '', rest]) => [field, type, `@relation(fields: [${rest})`]);

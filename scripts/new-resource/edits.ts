@@ -2,8 +2,9 @@
 
 import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
 import { model, targetsOf } from './database.ts';
+import { OWN_ID } from './field.ts';
 import { capital } from './names.ts';
-import { isChangeable, OWN_ID, type Resource, rights } from './resource.ts';
+import { isChangeable, type Resource, rights } from './resource.ts';
 import { samplesOf } from './samples.ts';
 
 export type Edit = {

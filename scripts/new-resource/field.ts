@@ -4,6 +4,9 @@ import { camel, languageReserving, problemOfName } from './names.ts';
 export type Kind = 'string' | 'uri' | 'date-time' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;
 
+/** The field for the clients' own ids, which are also in the path of the upsert. */
+export const OWN_ID = 'external_id';
+
 /** A field of the new resource. */
 export type Field = {
   /** The name in the contract: "is_active". */
@@ -24,8 +27,11 @@ export type Field = {
   readonly isUnique: boolean;
   /** Whether the list can be filtered by this field. */
   readonly isFilter: boolean;
-  /** The values in the examples of two rows. They differ if the field is unique. */
-  readonly examples: readonly [Value, Value];
+  /**
+   * The values in the examples: of the first row, of the second row, and of the first row after an update. The second row has only
+   * the required fields. Its value of a unique field differs from that of the first row.
+   */
+  readonly examples: readonly [Value, Value, Value];
 };
 
 type Range = readonly [number, number];
@@ -42,9 +48,11 @@ const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Rang
   reference: { usual: [36, 36], most: [36, 36] },
 };
 const KINDS = Object.keys(BOUNDS);
-/** A time in the format of responses. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** A date and time of RFC 3339. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/;
 const FLAGS = ['nullable', 'unique', 'filter'];
+const RANGE = /^(-?\d+)\.\.(-?\d+)$/;
+const VALUE = /^(default|example|other)=(.+)$/s;
 /** The maximum length of an indexed text. An entry of an index has at most 2,704 bytes, and a character has at most 4 bytes. */
 const MAX_INDEXED = 600;
 /** The names that a field cannot have: fields of every resource, parameters of lists, and columns of the server's own SQL. */
@@ -66,11 +74,11 @@ export function readField(text: string): Field {
   try {
     // A pattern is the last part, because it can contain colons.
     const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
-    const [name = '', type = '', ...rest] = head.split(/:(?!\/\/|\d\d(?::|\.\d{3}Z))/);
+    const [name = '', type = '', ...rest] = head.split(':');
     requireName(name);
     const [kind = '', argument] = type.split('=');
     if (!isKind(kind)) throw new Error(`"${kind}" is not a type. Use one of: ${KINDS.join(', ')}.`);
-    return withExamples({ name, kind, argument, pattern, ...partsOf(rest) });
+    return withExamples({ name, kind, argument, pattern, ...partsOf(rest, kind) });
   } catch (error) {
     throw new Error(`--field ${text}: ${error instanceof Error ? error.message : error}`);
   }
@@ -88,22 +96,39 @@ function isKind(text: string): text is Kind {
   return KINDS.includes(text);
 }
 
-function partsOf(texts: readonly string[]): Parts {
+function partsOf(texts: readonly string[], kind: Kind): Parts {
   const flags: string[] = [];
   const values = new Map<string, string>();
   let range: Range | undefined;
-  for (const text of texts) {
-    const [, from, to] = /^(-?\d+)\.\.(-?\d+)$/.exec(text) ?? [];
-    const [, key, value] = /^(default|example|other)=(.+)$/s.exec(text) ?? [];
+  for (const text of joinValues(texts, kind)) {
+    const [, from, to] = RANGE.exec(text) ?? [];
+    const [, key, value] = VALUE.exec(text) ?? [];
     if (from !== undefined && to !== undefined) range = [Number(from), Number(to)];
     else if (key !== undefined && value !== undefined) values.set(key, value);
     else if (FLAGS.includes(text)) flags.push(text);
     else
       throw new Error(
-        `"${text}" is not known. Use MIN..MAX, ${FLAGS.join(', ')}, default=VALUE, example=VALUE, other=VALUE or, at the end, pattern=REGEX.`,
+        `"${text}" is not known. Use MIN..MAX, ${FLAGS.join(', ')}, default=VALUE, example=VALUE, other=VALUE or, at the end, pattern=REGEX.` +
+          (values.size === 0 ? '' : ' In a value, a word in lower case cannot follow a colon.'),
       );
   }
   return { flags, range, values };
+}
+
+/**
+ * Joins the parts of values that contain colons, such as "2026-01-01T10:00:00Z". A part continues the value before it, unless it
+ * looks like an option, a misspelt one included.
+ */
+function joinValues(texts: readonly string[], kind: Kind): string[] {
+  const joined: string[] = [];
+  for (const text of texts) {
+    const last = joined.at(-1) ?? '';
+    const isOption =
+      RANGE.test(text) || (kind !== 'date-time' && /^-?\d+\W+-?\d+$/.test(text)) || /^[a-z]+(=|$)/.test(text);
+    if (!isOption && VALUE.test(last)) joined[joined.length - 1] = `${last}:${text}`;
+    else joined.push(text);
+  }
+  return joined;
 }
 
 type Written = Parts & { name: string; kind: Kind; argument: string | undefined; pattern: string | undefined };
@@ -116,12 +141,19 @@ function withExamples(written: Written): Field {
     const text = given.get(key);
     return text === undefined ? undefined : readValue(field, key, text);
   };
-  const first = read('example') ?? exampleOf(field, 0);
-  const isOne = kind === 'string' && given.has('example') && !field.isUnique;
-  const other = read('other') ?? (isOne ? first : exampleOf(field, 1));
-  if (field.isUnique && first === other)
+  const isOptional = field.isNullable || given.has('default');
+  // Examples of batches have two of the clients' own ids.
+  if (isOptional && given.has('other') && name !== OWN_ID)
+    throw new Error(
+      'The second row in the examples has only required fields, and this field can be omitted. Remove other=VALUE.',
+    );
+  const first = read('example') ?? requireExample(field, 0);
+  const isOne = isOptional || (kind === 'string' && given.has('example') && !field.isUnique);
+  const other = read('other') ?? (isOne ? first : requireExample(field, 1));
+  if (field.isUnique && !isOptional && first === other)
     throw new Error(`Two rows have different values of "${name}". Add example=VALUE and other=VALUE.`);
-  return { ...field, default: read('default'), examples: [first, other] };
+  const updated = typeof first === 'boolean' ? !first : (exampleOf(field, 2) ?? other);
+  return { ...field, default: read('default'), examples: [first, other, updated] };
 }
 
 function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfinished {
@@ -135,6 +167,8 @@ function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfi
   const [isNullable, isUnique, isFilter] = [has('nullable'), has('unique'), has('filter')];
   if ((isUnique || isFilter || name === 'name') && kind !== 'integer' && max > MAX_INDEXED)
     throw new Error(`It gets an index, so it needs bounds with a maximum of at most ${MAX_INDEXED}, such as 1..200.`);
+  if (isUnique && (kind === 'boolean' || kind === 'enum'))
+    throw new Error(`An organization could have only as many rows as the ${kind} has values. Remove unique.`);
   if (kind === 'date-time' && (isUnique || isFilter))
     throw new Error('Nobody looks for one millisecond. Remove unique and filter.');
   if (pattern !== undefined) requirePattern(kind, pattern);
@@ -161,6 +195,8 @@ function targetOf(name: string, kind: Kind, target: string | undefined): string 
   if (kind !== 'reference') return '';
   if (target === undefined || problemOfName(target) !== null)
     throw new Error('Write the name of the other resource, such as parent_program_id:reference=parent_programs.');
+  if (!target.endsWith('s'))
+    throw new Error(`The other resource is named in the plural, as in its path. Write reference=${target}s.`);
   const right = `${target.replace(/s$/, '')}_id`;
   if (name !== right) throw new Error(`A reference to ${target} must have the name "${right}".`);
   return target;
@@ -178,8 +214,10 @@ function requirePattern(kind: Kind, pattern: string): void {
 function readValue(field: Unfinished, key: string, text: string): Value {
   const value =
     field.kind === 'boolean' ? { true: true, false: false }[text] : field.kind === 'integer' ? Number(text) : text;
-  if (value !== undefined && isAllowed(field, value)) return value;
-  throw new Error(`${key}=${text} is not a value of this field.`);
+  const isTime = field.kind === 'date-time';
+  if (value !== undefined && isAllowed(field, value)) return isTime ? new Date(text).toISOString() : value;
+  const remedy = isTime ? ' Write a date and time with an offset, such as 2026-03-01T00:00:00Z.' : '';
+  throw new Error(`${key}=${text} is not a value of this field.${remedy}`);
 }
 
 function isAllowed({ kind, min, max, values, pattern }: Unfinished, value: Value): boolean {
@@ -192,19 +230,24 @@ function isAllowed({ kind, min, max, values, pattern }: Unfinished, value: Value
   return length >= min && length <= max && (pattern === undefined || new RegExp(pattern, 'u').test(value));
 }
 
-/** Returns an example for the first or the second row, if the developer has not given one. */
-function exampleOf(field: Unfinished, row: 0 | 1): Value {
-  const { name, kind, min, max, values } = field;
-  if (kind === 'boolean') return row === 0;
-  if (kind === 'integer') return Math.min(max, Math.max(min, 10) + row);
-  if (kind === 'enum') return values[row] ?? '';
-  if (kind === 'reference') return '';
-  if (kind === 'date-time') return `2026-0${row + 8}-01T06:30:00.000Z`;
-  const words = name.replaceAll('_', ' ');
-  const title = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${row + 1}`;
-  const text = kind === 'uri' ? `https://example.org/${row + 1}` : title.slice(-max).padEnd(min, '.');
-  if (isAllowed(field, text)) return text;
+function requireExample(field: Unfinished, index: 0 | 1): Value {
+  const example = exampleOf(field, index);
+  if (example !== null) return example;
   throw new Error(
-    `No example could be made. Add example=VALUE, and other=VALUE for a second row, with values that the field allows.`,
+    'No example could be made. Add example=VALUE, and other=VALUE for a second row, with values that the field allows.',
   );
+}
+
+/** Returns an example, if the developer has not given one; `null` if the field does not allow the example. */
+function exampleOf(field: Unfinished, index: 0 | 1 | 2): Value | null {
+  const { name, kind, min, max, values } = field;
+  if (kind === 'boolean') return index === 0;
+  if (kind === 'integer') return Math.min(max, Math.max(min, 10) + index);
+  if (kind === 'enum') return values[index] ?? values[1] ?? '';
+  if (kind === 'reference') return '';
+  if (kind === 'date-time') return `2026-0${index + 7}-01T06:30:00.000Z`;
+  const words = name.replaceAll('_', ' ');
+  const title = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${index + 1}`;
+  const text = kind === 'uri' ? `https://example.org/${index + 1}` : title.slice(-max).padEnd(min, '.');
+  return isAllowed(field, text) ? text : null;
 }

@@ -8,10 +8,10 @@ import { handlersFile, storeFile } from './code.ts';
 import { examples, parameters } from './components.ts';
 import { migration } from './database.ts';
 import { editsOf } from './edits.ts';
-import type { Field, Value } from './field.ts';
+import { type Field, OWN_ID, type Value } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
 import { batchPath, listPath, print, rowPath, upsertPath } from './paths.ts';
-import { isChangeable, OWN_ID, type Resource, rights } from './resource.ts';
+import { isChangeable, type Resource, rights } from './resource.ts';
 import { type Samples, samplesOf } from './samples.ts';
 import { createSchema, rowSchema, updateSchema, upsertSchema } from './schemas.ts';
 import { applyEdits, type Change, newFile } from './tree.ts';
@@ -44,7 +44,7 @@ async function withReferredId(field: Field): Promise<Field> {
     throw new Error(
       `--field ${name}: There is no resource "${target}": ${file} is missing, or has no example. Add it first.`,
     );
-  return { ...field, examples: [id, id] };
+  return { ...field, examples: [id, id, id] };
 }
 
 async function prepareContractFiles(resource: Resource): Promise<Record<string, string>> {

@@ -51,7 +51,9 @@ function readCommandLine() {
       },
     });
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    throw new Error(
+      `${error instanceof Error ? error.message : error}\nTo see the options: npm run new-resource -- --help`,
+    );
   }
 }
 

@@ -1,7 +1,9 @@
 // Copies the path items of parent programs, with other parameters, fields and examples.
+
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
+import { OWN_ID } from './field.ts';
 import { pascal } from './names.ts';
-import { filterName, OWN_ID, type Resource, sortName } from './resource.ts';
+import { filterName, type Resource, sortName } from './resource.ts';
 
 type Refs = Readonly<Record<string, string>>;
 

@@ -1,7 +1,10 @@
-import { type Field, readField } from './field.ts';
+import { type Field, OWN_ID, readField } from './field.ts';
 import { languageReserving, type Names, namesOf, pascal, problemOfName, singularOf } from './names.ts';
 
 const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
+/** The operations of every resource, because the others act on existing rows. */
+const REQUIRED = OPERATIONS.slice(0, 3);
+const OPERATIONS_ALLOWED = `Use ${REQUIRED.join(',')} and any of ${OPERATIONS.slice(3).join(',')}.`;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** The resource that the command adds. */
@@ -15,9 +18,6 @@ export type Resource = {
   /** Whether clients can upsert rows by their own ids, one by one or in batches. */
   readonly hasOwnId: boolean;
 };
-
-/** The field for the clients' own ids, which are also in the path of the upsert. */
-export const OWN_ID = 'external_id';
 
 type Given = {
   readonly plural: string | undefined;
@@ -78,13 +78,11 @@ function fieldsOf(texts: readonly string[]): Field[] {
   return fields;
 }
 
-/** Returns the operations. List, create and get are required, because the other operations act on existing rows. */
 function operationsOf(text: string | undefined): Operation[] {
   const named: readonly string[] = text?.split(',') ?? OPERATIONS;
   const unknown = named.find((name) => !OPERATIONS.some((operation) => operation === name));
-  if (unknown !== undefined)
-    throw new Error(`--operations ${text}: "${unknown}" is not known. Use some of: ${OPERATIONS.join(',')}`);
-  const missing = ['list', 'create', 'get'].filter((name) => !named.includes(name));
+  if (unknown !== undefined) throw new Error(`--operations ${text}: "${unknown}" is not known. ${OPERATIONS_ALLOWED}`);
+  const missing = REQUIRED.filter((name) => !named.includes(name));
   if (missing.length > 0)
     throw new Error(`--operations ${text}: Every resource has list, create and get. Add: ${missing.join(',')}`);
   return OPERATIONS.filter((operation) => named.includes(operation));
@@ -133,11 +131,14 @@ NAMES is the path and the table, such as "language_courses". Every resource has 
                            unique         no two rows of an organization have the same value
                            filter         the list has a parameter of this name, with an index
                            default=VALUE  the value if a creation omits the field
-                           example=VALUE  the value in the examples of the contract; other=VALUE is that of a second row
+                           example=VALUE  the value in the examples of the contract
+                           other=VALUE    the value of a required field in the examples of a second row
                            pattern=REGEX  at the end: the regular expression that a string must match
+                         A value can contain a colon, unless a word in lower case follows it. Write a date-time with an
+                         offset, such as 2026-03-01T00:00:00Z.
                          Types: string (1..200 characters), uri (1..2000 characters), integer (32 bits), boolean,
                          date-time, enum=VALUE,VALUE and reference=NAMES, which refers to a row of another resource
-  --operations LIST      some of ${OPERATIONS.join(',')}; by default all
+  --operations LIST      ${REQUIRED.join(',')} and any of ${OPERATIONS.slice(3).join(',')}; by default all
   --own-id ${OWN_ID}   adds this field, the clients' own id, by which they create or replace rows, one by one or in
                          batches; only with all operations
   --events               changes are events, in the feed and as webhooks; only with all operations

@@ -1,6 +1,6 @@
 // The rows in the examples of the contract, and their ids. The same input gives the same ids each time.
 import { createHash } from 'node:crypto';
-import type { Value } from './field.ts';
+import type { Field, Value } from './field.ts';
 import { isRequired, type Resource } from './resource.ts';
 
 type Content = Readonly<Record<string, Value | null>>;
@@ -29,8 +29,11 @@ export function samplesOf({ names: { plural }, fields }: Resource): Samples {
   const required = fields.filter(isRequired).map(({ name }) => name);
   const minimal = Object.fromEntries(Object.entries(contentOf(1)).filter(([name]) => required.includes(name)));
   const omitted = Object.fromEntries(fields.map((field) => [field.name, field.default ?? null]));
-  const [first] = fields;
-  const update = first === undefined ? {} : { [first.name]: first.examples[1] };
+  // The update must not look as if the first row became the second row.
+  const isOwn = ({ examples: [first, second, updated] }: Field) => updated !== first && updated !== second;
+  const changed =
+    fields.find(isOwn) ?? fields.find(({ examples: [first, , updated] }) => updated !== first) ?? fields[0];
+  const update = changed === undefined ? {} : { [changed.name]: changed.examples[2] };
   const row = rowOf(plural, full, CREATED[0]);
   return {
     full: row,

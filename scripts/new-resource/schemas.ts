@@ -1,8 +1,8 @@
 // The schemas of the contract.
 import { parse } from 'yaml';
-import type { Field } from './field.ts';
+import { type Field, OWN_ID } from './field.ts';
 import { capital } from './names.ts';
-import { isRequired, OWN_ID, type Resource } from './resource.ts';
+import { isRequired, type Resource } from './resource.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
@@ -73,7 +73,7 @@ export function schemaOf(field: Field, usage: Usage): Schema {
   };
 }
 
-function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage: Usage): Schema {
+function boundsOf({ name, kind, min, max, values, pattern, isNullable }: Field, usage: Usage): Schema {
   const length = { ...(min > 0 && { minLength: min }), maxLength: max };
   switch (kind) {
     case 'boolean':
@@ -92,7 +92,8 @@ function boundsOf({ kind, min, max, values, pattern, isNullable }: Field, usage:
       return { enum: isNullable && usage !== 'filter' ? [...values, null] : values, maxLength: max };
     case 'string':
       if (pattern !== undefined) return { ...length, pattern, 'x-remedy': `It must match ${pattern}.` };
-      if (min === 0 || usage === 'filter' || usage === 'row') return length;
+      // The clients' own ids have these bounds in the path and in batches, too.
+      if (min === 0 || usage === 'filter' || usage === 'row' || name === OWN_ID) return length;
       return { ...length, pattern: '\\S', 'x-remedy': 'Give at least one character that is not blank.' };
   }
 }

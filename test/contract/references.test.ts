@@ -63,14 +63,14 @@ test('the deletion of a row deletes the rows that refer to it, and cached lists 
 });
 
 test('a list with a reference as a filter has exactly the rows that refer to that row', async () => {
-  for (const { resource, field } of references.filter(isFilter)) {
+  for (const { resource, field, referred } of references.filter(isFilter)) {
     const { client } = await createTestOrganization(server);
-    const own = await createRow(client, resource);
+    const id = await createRow(client, referred);
+    const own = await createRow(client, resource, { [field]: id });
     await createRow(client, resource);
-    const { body } = await client.get(`${resource.path}/${own}`);
-    expect(await idsOn(client, `${resource.path}?${field}=${body[field]}`)).toEqual([own]);
+    expect(await idsOn(client, `${resource.path}?${field}=${id}`)).toEqual([own]);
     const theirs = await createTestOrganization(server);
-    expect(await idsOn(theirs.client, `${resource.path}?${field}=${body[field]}`)).toEqual([]);
+    expect(await idsOn(theirs.client, `${resource.path}?${field}=${id}`)).toEqual([]);
   }
 });
 
@@ -93,6 +93,7 @@ function isFilter({ resource: { path }, field }: Reference): boolean {
 }
 
 async function idsOn(client: Client, url: string): Promise<string[]> {
-  const { body } = await client.get(url);
+  const { status, text, body } = await client.get(url);
+  if (status !== 200) throw new Error(`GET ${url}: ${status} ${text}`);
   return body.data.map(({ id }: { id: string }) => id);
 }

@@ -1,5 +1,7 @@
+import { model } from '../../scripts/new-resource/database.ts';
 import { readField } from '../../scripts/new-resource/field.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
+import { createSchema, updateSchema } from '../../scripts/new-resource/schemas.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const database = await useScratchDatabase();
@@ -16,7 +18,7 @@ describe('a mistake in the arguments is named, with a remedy', () => {
   });
 
   test.each([
-    ['list,create,get,merge', '"merge" is not known. Use some of: list,create,get,update,delete'],
+    ['list,create,get,merge', '"merge" is not known. Use list,create,get and any of update,delete.'],
     ['list,get', 'Every resource has list, create and get. Add: create'],
   ])('--operations %s', (operations, message) => {
     expect(() => resourceOf({ ...given, operations, hasEvents: false, ownId: undefined })).toThrow(
@@ -40,6 +42,8 @@ describe('a mistake in the arguments is named, with a remedy', () => {
     ['name:text', '"text" is not a type. Use one of: string, uri'],
     ['name:string:1-200', '"1-200" is not known. Use MIN..MAX'],
     ['name:string:9..1', 'The bounds 9..1 must be in order'],
+    ['name:string:example=Oslo:nulable', '"nulable" is not known. Use MIN..MAX'],
+    ['name:string:example=Oslo:1-200', '"1-200" is not known. Use MIN..MAX'],
     ['is_open:boolean:0..1', 'A boolean has no bounds. Remove 0..1.'],
     ['note:string:0..10000:filter', 'needs bounds with a maximum of at most 600, such as 1..200'],
     ['level:enum=one', 'Write at least two different values in lower case, such as level:enum=basic,advanced.'],
@@ -52,6 +56,10 @@ describe('a mistake in the arguments is named, with a remedy', () => {
       'code:string:unique:example=A:other=A',
       'Two rows have different values of "code". Add example=VALUE and other=VALUE.',
     ],
+    ['is_open:boolean:filter:unique', 'as many rows as the boolean has values. Remove unique.'],
+    ['opens_at:date-time:example=2026-01-01', 'Write a date and time with an offset, such as 2026-03-01T00:00:00Z.'],
+    ['note:string:nullable:other=A', 'this field can be omitted. Remove other=VALUE.'],
+    ['parent_program_id:reference=parent_program', 'Write reference=parent_programs.'],
     ['program:reference=parent_programs', 'A reference to parent_programs must have the name "parent_program_id".'],
   ])('--field %s', (text, message) => {
     expect(() => readField(text)).toThrow(`--field ${text}: `);
@@ -65,6 +73,30 @@ describe('a mistake in the arguments is named, with a remedy', () => {
   ])('the fields %j', (fields, message) => {
     expect(() => resourceOf({ ...given, fields, hasEvents: false, ownId: undefined })).toThrow(message);
   });
+});
+
+test.each([
+  ['opens_at:date-time:example=2026-01-01T10:00:00Z:nullable', '2026-01-01T10:00:00.000Z'],
+  ['opens_at:date-time:example=2026-01-01T10:00:00-05:00', '2026-01-01T15:00:00.000Z'],
+  ['website:uri:nullable:example=http://127.0.0.1:8080/a:filter:1..200', 'http://127.0.0.1:8080/a'],
+  ['title:string:example=Part 1: Norway:filter', 'Part 1: Norway'],
+])('--field %s has an example with colons', (text, value) => {
+  expect(readField(text).examples[0]).toBe(value);
+});
+
+const provider = (fields: readonly string[], ownId?: string) =>
+  resourceOf({ ...given, fields: ['name:string', ...fields], hasEvents: ownId !== undefined, ownId });
+
+test('the relation of a nullable reference is optional', () => {
+  expect(model(provider(['parent_program_id:reference=parent_programs:nullable']))).toMatch(
+    /^ {2}parentProgram ParentProgram\? @relation/m,
+  );
+});
+
+test('bodies, paths and batches accept the same external ids', () => {
+  const resource = provider([], 'external_id');
+  for (const { properties } of [createSchema(resource), updateSchema(resource)])
+    expect(properties).toMatchObject({ external_id: expect.not.objectContaining({ pattern: expect.anything() }) });
 });
 
 test('a name that SQL reserves is refused, whatever the version of PostgreSQL reserves', async () => {
