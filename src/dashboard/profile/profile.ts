@@ -100,7 +100,7 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
 
 /** Leads a person without an active key to the first request. Viewers cannot create keys. */
 const FIRST_CALL: Html = html`<section class="card" aria-labelledby="first-call"><h2 id="first-call">Your first call</h2>
-<p>You have no active API key. Create one under <a href="${OWN_KEYS_URL}">API keys</a>: the page that shows it has a command with which you can try the API at once. <a href="${guideUrl('getting-started')}">Getting started</a> explains the next steps.</p></section>`;
+<p>You have no active API key. <a href="${OWN_KEYS_URL}">Create one</a>: the page that shows it has a command with which you can try the API at once. <a href="${guideUrl('getting-started')}">Getting started</a> explains the next steps.</p></section>`;
 
 export const DISMISS_FORM = { notice: hiddenField(), next: nextField };
 
