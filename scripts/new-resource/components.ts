@@ -1,9 +1,9 @@
 // The parameters and the examples of the contract.
 import { type Field, OWN_ID } from './field.ts';
-import { capital, pascal } from './names.ts';
+import { capital, type Names, pascal } from './names.ts';
 import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
-import { idAt, samplesOf } from './samples.ts';
-import { schemaOf } from './schemas.ts';
+import { eventIdAt, samplesOf } from './samples.ts';
+import { predicateOf, referredNounOf, schemaOf } from './schemas.ts';
 
 /** The contents of files in a folder, by file name without extension. */
 type Files = Readonly<Record<string, unknown>>;
@@ -12,20 +12,30 @@ export function parameters(resource: Resource): Files {
   const { names, fields } = resource;
   const filters = fields.filter(({ isFilter }) => isFilter);
   return {
-    ...Object.fromEntries(filters.map((field) => [filterName(resource, field), filter(names.nouns, field)])),
+    ...Object.fromEntries(filters.map((field) => [filterName(resource, field), filter(names, field)])),
     ...(!isSortedByName(resource) && { [sortName(resource)]: SORT }),
   };
 }
 
-function filter(nouns: string, field: Field) {
+function filter(names: Names, field: Field) {
   const { name, examples } = field;
   return {
     name,
     in: 'query',
-    description: `Return only ${nouns} with this \`${name}\`.`,
+    description: filterDescriptionOf(names, field),
     schema: schemaOf(field, 'filter'),
     examples: { [name]: { summary: `A value of \`${name}\``, value: examples[0] } },
   };
+}
+
+function filterDescriptionOf({ noun, nouns }: Names, { name, kind, isUnique }: Field): string {
+  if (kind === 'boolean') {
+    const predicate = predicateOf(name).replace(/^is /, 'are ').replace(/^has /, 'have ');
+    return `Return only the ${nouns} that ${predicate} (\`true\`), or only the others (\`false\`).`;
+  }
+  if (kind === 'reference') return `Return only the ${nouns} of this ${referredNounOf(name)}.`;
+  if (isUnique) return `Return only the ${noun} with exactly this \`${name}\`.`;
+  return `Return only the ${nouns} with exactly this ${name.replaceAll('_', ' ')}.`;
 }
 
 /** The parameter in `Sort.yaml`, without sorting by name. */
@@ -82,7 +92,7 @@ function eventExamples(resource: Resource): Files {
   return Object.fromEntries(
     events.map(({ change, data, at }) => {
       const event = `${singular}.${change}`;
-      const value = { id: idAt(at, event), type: event, timestamp: new Date(at).toISOString(), data };
+      const value = { id: eventIdAt(at, event), type: event, timestamp: new Date(at + 1).toISOString(), data };
       return [`Event${type}${capital(change)}`, { summary: `${capital(aNoun)} was ${change}`, value }];
     }),
   );
@@ -136,7 +146,7 @@ function ownIdExamples(resource: Resource): Files {
 
 function refusalsOf({ name, kind, isUnique, examples }: Field, resource: Resource): Files {
   const { type, noun } = resource.names;
-  const referred = name.replace(/_id$/, '').replaceAll('_', ' ');
+  const referred = referredNounOf(name);
   const problem = `is not the id of a ${referred} of your organization.`;
   const missing = invalid(`A ${referred} that does not exist`, name, problem);
   const { id } = samplesOf(resource).full;

@@ -87,7 +87,8 @@ ${[...unique, ...indexes].join('')}  @@map("${names.plural}")
 `;
 }
 
-function alignColumns(rows: readonly (readonly string[])[]): string {
+/** Returns lines of a model. Each row has the name, the type and the attributes of a field. */
+export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widthOf = (i: number) => Math.max(...rows.map((row) => row[i]?.length ?? 0));
   const [first, second] = [widthOf(0), widthOf(1)];
   return rows

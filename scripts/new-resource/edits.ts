@@ -1,9 +1,9 @@
 // The changes to existing files. Each change names its place, and the command fails if the place does not exist.
 
 import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
-import { model, targetsOf } from './database.ts';
+import { alignColumns, model, targetsOf } from './database.ts';
 import { OWN_ID } from './field.ts';
-import { capital } from './names.ts';
+import { capital, inWords } from './names.ts';
 import { isChangeable, type Resource, rights } from './resource.ts';
 import { samplesOf } from './samples.ts';
 
@@ -50,10 +50,11 @@ function version(released: string): Edit {
 }
 
 function contractEdits(resource: Resource): Edit[] {
-  const { names, operations, hasEvents } = resource;
+  const { names, hasEvents } = resource;
   const { plural, singular, nouns, type } = names;
   const [document, schemas] = ['openapi/openapi.yaml', 'openapi/components/schemas'];
-  const acts = capital(inWords(operations));
+  const acts = isChangeable(resource) ? 'Read and change' : 'Read and create';
+  const manner = resource.hasOwnId ? ', one by one or in batches' : '';
   const own = resource.hasOwnId ? ['/batch', `/by_${OWN_ID}/{${OWN_ID}}`] : [];
   const paths = ['', ...own, '/{id}'].map(
     (path) => `  /api/${plural}${path}:\n    $ref: paths/${plural}${path.replaceAll('/', '_')}.yaml\n`,
@@ -66,10 +67,14 @@ function contractEdits(resource: Resource): Edit[] {
     before(
       document,
       /^ {2}- name: Events\n/m,
-      `  - name: ${capital(nouns)}\n    description: ${acts} the ${nouns} of your organization.\n`,
+      `  - name: ${capital(nouns)}\n    description: ${acts} the ${nouns} of your organization${manner}.\n`,
     ),
     inList(`${schemas}/Permission.yaml`, rights(resource)),
-    before(`${schemas}/Permission.yaml`, /Later versions of this document/, `${meaningOf(resource)}\n  `),
+    {
+      file: `${schemas}/Permission.yaml`,
+      place: /\s+Later versions of this document/,
+      change: () => `\n  ${meaningOf(resource)}\n  Later versions of this document`,
+    },
     {
       file: `${schemas}/Key.yaml`,
       place: /maxItems: \d+/,
@@ -94,14 +99,9 @@ function contractEdits(resource: Resource): Edit[] {
   ];
 }
 
-function meaningOf({ names: { plural, nouns }, operations }: Resource): string {
+function meaningOf({ names: { plural, nouns }, operations, hasEvents }: Resource): string {
   const writes = operations.filter((operation) => operation !== 'list' && operation !== 'get');
-  return `\`${plural}:read\` allows you to list and get ${nouns}, and\n  \`${plural}:write\` to ${inWords(writes)} them.`;
-}
-
-/** Returns "create, update and delete" for a list of these three operations. */
-function inWords(operations: readonly string[]): string {
-  return operations.join(', ').replace(/, (\w+)$/, ' and $1');
+  return `\`${plural}:read\` allows you to list and get ${nouns}${hasEvents ? ' and their events' : ''},\n  and \`${plural}:write\` to ${inWords(writes, 'and')} them.`;
 }
 
 /** Returns the change that adds values to an enumeration, whose list is on one line. */
@@ -210,17 +210,23 @@ function codeEdits(resource: Resource): Edit[] {
 function databaseEdits(resource: Resource): Edit[] {
   const file = 'prisma/schema.prisma';
   const { variables, type } = resource.names;
-  const relations = targetsOf(resource).map((target) => {
-    const place = new RegExp(`^model ${target} \\{\\n(?:(?!\\}).*\\n)*?  organization .*\\n`, 'm');
-    return after(file, place, `  ${variables} ${type}[]\n`);
+  const relate = (target: string, relation: string): Edit => ({
+    file,
+    // All relations of the model, up to the empty line after them.
+    place: new RegExp(
+      `(?<=^model ${target} \\{\\n(?:(?!\\}).*\\n)*?)(?: {2}\\w.*\\n)*?  ${relation} .*\\n(?: {2}\\w.*\\n)*`,
+      'm',
+    ),
+    change: (found) => alignColumns([...columnsIn(found), [variables, `${type}[]`]]),
   });
   return [
-    after(
-      file,
-      /^model Organization \{\n(?:(?!\}).*\n)*? {2}parentPrograms .*\n/m,
-      `  ${variables.padEnd(15)} ${type}[]\n`,
-    ),
-    ...relations,
+    relate('Organization', 'parentPrograms'),
+    ...targetsOf(resource).map((target) => relate(target, 'organization')),
     before(file, /^(\/\/\/.*\n)*model Event \{\n/m, model(resource)),
   ];
+}
+
+/** Returns the name, the type and the attributes of each field in these lines of a model. */
+function columnsIn(lines: string): string[][] {
+  return [...lines.matchAll(/^ +(\S+) +(\S+) *(.*)$/gm)].map(([, ...columns]) => columns);
 }

@@ -63,6 +63,12 @@ export function pascal(name: string): string {
   return camel(`_${name}`);
 }
 
+/** Returns a list in words, such as "name, code or website". */
+export function inWords(words: readonly string[], conjunction: 'and' | 'or'): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
+}
+
 /** Returns the text with a capital first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

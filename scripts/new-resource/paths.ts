@@ -2,7 +2,7 @@
 
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
 import { OWN_ID } from './field.ts';
-import { pascal } from './names.ts';
+import { inWords, pascal } from './names.ts';
 import { filterName, type Resource, sortName } from './resource.ts';
 
 type Refs = Readonly<Record<string, string>>;
@@ -73,7 +73,7 @@ export function rowPath(resource: Resource, copy: string): string {
     });
 
   const nullable = fields.filter(({ isNullable }) => isNullable).map(({ name }) => `\`${name}\``);
-  const clears = nullable.length === 0 ? '' : ` Null clears ${nullable.join(' or ')}.`;
+  const clears = nullable.length === 0 ? '' : ` Null clears ${inWords(nullable, 'or')}.`;
   replaceIn(document, 'patch', / Null\s+clears\s[^.]*\./, clears);
   const changes = { change_one_field: `${type}UpdateOneField`, change_nothing: `${type}UpdateNothing` };
   for (const mediaType of ['application/json', 'application/merge-patch+json'])
@@ -82,7 +82,7 @@ export function rowPath(resource: Resource, copy: string): string {
   setConflict(document, 'patch', resource);
 
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
-  const again = unique.length === 0 ? '' : ` Its ${unique.join(' and ')} can then be used again.`;
+  const again = unique.length === 0 ? '' : ` Its ${inWords(unique, 'and')} can then be used again.`;
   replaceIn(document, 'delete', / Its\s`external_id`\s[^.]*\./, again);
   return printDocument(document);
 }
@@ -122,7 +122,7 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
 /** Returns the path item of the batch. `copy` is the path item of parent programs with the names of this resource. */
 export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
   const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
-  const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${unique.join(' or ')}`));
+  const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${inWords(unique, 'or')}`));
   setExamples(document, ['post', 'responses', '409'], { change_refused: `ConflictChange${type}` });
   setExamples(document, ['post', 'responses', '412'], { change_refused: `PreconditionFailedChange${type}` });
   setProblems(document, 'post', {
@@ -184,7 +184,10 @@ function setConflict(document: Document, method: string, { names: { noun, type }
   const { headers } = document.toJS()[method].responses['422'];
   const examples = unique.map(({ name }) => [`${name}_taken`, `Conflict${type}${pascal(name)}`]);
   setIn(document, place, {
-    description: `Another ${noun} in your organization already has this ${unique.map(({ name }) => `\`${name}\``).join(' or ')}. Nothing was changed.`,
+    description: `Another ${noun} in your organization already has this ${inWords(
+      unique.map(({ name }) => `\`${name}\``),
+      'or',
+    )}. Nothing was changed.`,
     headers,
     content: {
       'application/json': { schema: ref('schemas', 'ConflictException'), examples: refs(Object.fromEntries(examples)) },
@@ -220,7 +223,20 @@ function printDocument(document: Document): string {
     Seq(_, list) {
       if (list.items.every(isScalar)) list.flow = true;
     },
+    // The library folds other texts.
+    Scalar(_, scalar) {
+      if (scalar.type === 'BLOCK_LITERAL' && typeof scalar.value === 'string') scalar.value = wrap(scalar.value);
+    },
   });
   // Joins the lines of a header's value, which must be on one line.
   return document.toString(FORMAT).replace(/(>;)\n +(rel=)/g, '$1 $2');
+}
+
+/** Wraps the paragraphs of a description at 115 characters. Keeps the lines of lists and code. */
+export function wrap(text: string): string {
+  const paragraphs = text.split('\n\n').map((paragraph) => {
+    if (/^(?:[-*] |\||```| {2}|\d+\.)/m.test(paragraph)) return paragraph;
+    return paragraph.replaceAll('\n', ' ').replace(/(?=.{116})(.{1,115}) /g, '$1\n');
+  });
+  return paragraphs.join('\n\n');
 }

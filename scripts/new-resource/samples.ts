@@ -50,8 +50,19 @@ function rowOf(table: string, content: Content, createdAt: number): Row {
 }
 
 /** Returns a UUID of version 7 with this time, in milliseconds. The bits that are usually random depend on the seed. */
-export function idAt(time: number, seed: string): string {
+function idAt(time: number, seed: string): string {
   const hex = `${time.toString(16).padStart(12, '0')}7${createHash('sha256').update(seed).digest('hex').slice(0, 3)}`;
   const rest = createHash('sha256').update(`${seed} ${time}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12)}-8${rest.slice(0, 3)}-${rest.slice(3, 15)}`;
+}
+
+/**
+ * Returns the id of the first event of a change in this millisecond, as the SQL function "event_id" does. The timestamp of the event
+ * is the next millisecond, because "event_timestamp" rounds up.
+ */
+export function eventIdAt(time: number, seed: string): string {
+  const random = createHash('sha256').update(seed).digest();
+  const microseconds = 1 + (random.readUInt16BE() % 999);
+  const hex = `${time.toString(16).padStart(12, '0')}7${microseconds.toString(16).padStart(3, '0')}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12)}-8000-0001${random.toString('hex', 2, 6)}`;
 }

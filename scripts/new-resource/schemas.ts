@@ -1,7 +1,7 @@
 // The schemas of the contract.
 import { parse } from 'yaml';
 import { type Field, OWN_ID } from './field.ts';
-import { capital } from './names.ts';
+import { capital, type Names } from './names.ts';
 import { isRequired, type Resource } from './resource.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -11,24 +11,26 @@ type Usage = 'row' | 'create' | 'update' | 'filter';
  * Returns the schema of a row. `copy` is the schema of parent programs with the names of this resource, from which the id and the
  * times are kept.
  */
-export function rowSchema({ names, fields }: Resource, copy: string): Schema {
+export function rowSchema(resource: Resource, copy: string): Schema {
+  const { names, fields } = resource;
   const { properties, ...own } = parse(copy);
   const { id, created_at, updated_at } = properties;
   return {
     ...own,
     description: `${capital(names.aNoun)} of your organization.`,
     required: ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'],
-    properties: { id, ...propertiesFor(fields, 'row'), created_at, updated_at },
+    properties: { id, ...propertiesFor(resource, 'row'), created_at, updated_at },
   };
 }
 
-export function createSchema({ names, fields }: Resource): Schema {
+export function createSchema(resource: Resource): Schema {
+  const { names, fields } = resource;
   return {
     type: 'object',
     description: `${capital(names.aNoun)} to create.`,
     additionalProperties: false,
     required: fields.filter(isRequired).map(({ name }) => name),
-    properties: propertiesFor(fields, 'create'),
+    properties: propertiesFor(resource, 'create'),
   };
 }
 
@@ -38,21 +40,25 @@ export function upsertSchema({ names, fields, ...resource }: Resource): Schema {
   return { ...createSchema({ names, fields: others, ...resource }), description: `The content of ${names.aNoun}.` };
 }
 
-export function updateSchema({ names, fields }: Resource): Schema {
+export function updateSchema(resource: Resource): Schema {
+  const { names, fields } = resource;
   const clears = fields.some(({ isNullable }) => isNullable) ? ', and null clears a field' : '';
   return {
     type: 'object',
     description: `The changes to ${names.aNoun}, as a JSON merge patch (RFC 7396). Omitted fields keep their values${clears}. An empty object changes nothing.`,
     additionalProperties: false,
-    properties: propertiesFor(fields, 'update'),
+    properties: propertiesFor(resource, 'update'),
   };
 }
 
-function propertiesFor(fields: readonly Field[], usage: Exclude<Usage, 'filter'>): Schema {
+function propertiesFor(resource: Resource, usage: Exclude<Usage, 'filter'>): Schema {
   return Object.fromEntries(
-    fields.map((field) => {
+    resource.fields.map((field) => {
       const { type, ...bounds } = schemaOf(field, usage);
-      return [field.name, { type, description: descriptionOf(field, usage), ...bounds, examples: [field.examples[0]] }];
+      return [
+        field.name,
+        { type, description: descriptionOf(field, resource, usage), ...bounds, examples: [field.examples[0]] },
+      ];
     }),
   );
 }
@@ -109,19 +115,43 @@ const ABSENCE = {
   update: 'Null clears it.',
 };
 
-function descriptionOf(field: Field, usage: keyof typeof ABSENCE): string {
+function descriptionOf(field: Field, { names, hasEvents }: Resource, usage: keyof typeof ABSENCE): string {
   const { name, kind, isNullable, isUnique } = field;
+  const sentence = `${capital(subjectOf(field, names, usage))}${isUnique ? ', unique in your organization' : ''}.`;
+  const event = hasEvents ? `, and creates a \`${names.singular}.deleted\` event` : '';
+  const cascade = `The deletion of the ${referredNounOf(name)} also deletes the ${names.noun}${event}.`;
+  return [sentence, ...(isNullable ? [ABSENCE[usage]] : []), ...(kind === 'reference' ? [cascade] : [])].join(' ');
+}
+
+function subjectOf({ name, kind }: Field, { noun }: Names, usage: Usage): string {
   const words = name.replaceAll('_', ' ');
-  const subject =
-    kind === 'boolean'
-      ? `Whether it is ${words.replace(/^is /, '')}`
-      : kind === 'reference'
-        ? `The ID of the ${words.replace(/ id$/, '')} that it belongs to`
-        : kind === 'date-time'
-          ? `The date and time of "${words}", which responses show in UTC with milliseconds`
-          : name === OWN_ID
-            ? 'Your own ID'
-            : `The ${words}`;
-  const sentence = `${subject}${isUnique ? ', unique in your organization' : ''}.`;
-  return isNullable ? `${sentence} ${ABSENCE[usage]}` : sentence;
+  if (name === OWN_ID) return `your own ID for the ${noun}`;
+  switch (kind) {
+    case 'boolean':
+      return `whether the ${noun} ${predicateOf(name)}`;
+    case 'reference':
+      return `the ID of the ${referredNounOf(name)} that the ${noun} belongs to`;
+    case 'date-time':
+      return `${timeOf(words, noun)}${usage === 'row' ? ', in UTC' : ''}`;
+    default:
+      return `the ${words}`;
+  }
+}
+
+/** Returns what the field refers to, such as "parent program" for "parent_program_id". */
+export function referredNounOf(name: string): string {
+  return name.replace(/_id$/, '').replaceAll('_', ' ');
+}
+
+/** Returns the predicate in the name of a boolean, such as "is active" for "is_active". */
+export function predicateOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return /^(is|has|can|may|must) /.test(words) ? words : `is ${words}`;
+}
+
+/** Returns, for example, "when the provider opens" for "opens at" and "the start time" for "start time". */
+function timeOf(words: string, noun: string): string {
+  const [, verb] = /^(\w*(?:[^s]s|ed)) at$/.exec(words) ?? [];
+  if (verb === undefined) return `the date and time of the ${words.replace(/ (at|time)$/, '')}`;
+  return `when the ${noun} ${verb.endsWith('ed') ? `was ${verb}` : verb}`;
 }

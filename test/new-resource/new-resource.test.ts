@@ -1,7 +1,8 @@
 import { model } from '../../scripts/new-resource/database.ts';
 import { readField } from '../../scripts/new-resource/field.ts';
+import { wrap } from '../../scripts/new-resource/paths.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
-import { createSchema, updateSchema } from '../../scripts/new-resource/schemas.ts';
+import { createSchema, rowSchema, updateSchema } from '../../scripts/new-resource/schemas.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const database = await useScratchDatabase();
@@ -97,6 +98,28 @@ test('bodies, paths and batches accept the same external ids', () => {
   const resource = provider([], 'external_id');
   for (const { properties } of [createSchema(resource), updateSchema(resource)])
     expect(properties).toMatchObject({ external_id: expect.not.objectContaining({ pattern: expect.anything() }) });
+});
+
+test.each([
+  ['is_active:boolean', 'Whether the provider is active.'],
+  ['has_visa:boolean', 'Whether the provider has visa.'],
+  ['opens_at:date-time', 'When the provider opens, in UTC.'],
+  ['start_time:date-time:nullable', 'The date and time of the start, in UTC. Null if there is none.'],
+  [
+    'parent_program_id:reference=parent_programs',
+    'The ID of the parent program that the provider belongs to. The deletion of the parent program also deletes the provider.',
+  ],
+])('the description of %s', (text, description) => {
+  const { properties } = rowSchema(provider([text]), 'properties: {}');
+  expect(properties).toMatchObject({ [text.replace(/:.*/, '')]: { description } });
+});
+
+test('a description that grew is wrapped at spaces, and lists keep their lines', () => {
+  const [long, list] = [`${'`code`, '.repeat(30)}end`, `- ${'a '.repeat(80)}`];
+  const [wrapped = '', kept] = wrap(`${long}\n\n${list}`).split('\n\n');
+  expect(wrapped.replaceAll('\n', ' ')).toBe(long);
+  expect(Math.max(...wrapped.split('\n').map(({ length }) => length))).toBeLessThan(116);
+  expect(kept).toBe(list);
 });
 
 test('a name that SQL reserves is refused, whatever the version of PostgreSQL reserves', async () => {
