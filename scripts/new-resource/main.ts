@@ -4,14 +4,7 @@ import { prepareFiles } from './files.ts';
 import { HELP, resourceOf } from './resource.ts';
 import { type Change, requireNew, write } from './tree.ts';
 
-const REMAINING = `What remains:
-  1. Replace the descriptions and the examples of the fields in openapi/components/, which are made of their names.
-     With --events, name the resource where openapi/ speaks of the events of parent programs: in openapi.yaml,
-     paths/events.yaml and components/schemas/Event.yaml.
-  2. npm run generate
-  3. npm test. If the spelling check does not know a word that is correct, add it to openapi/lint/words.txt.
-  4. Add a line to CHANGELOG.md. When the contract is to be published: npm run release-contract
-`;
+const REMAINING = 'What remains: step 2 and the following steps of "A second resource" in CONTRIBUTING.md.\n';
 
 try {
   process.exitCode = await main();

@@ -1,7 +1,7 @@
 // Copies the path items of parent programs, with other parameters, fields and examples.
 
 import { Document, isScalar, parse, parseDocument, visit } from 'yaml';
-import { OWN_ID } from './field.ts';
+import { type Field, OWN_ID } from './field.ts';
 import { inWords, pascal } from './names.ts';
 import { filterName, type Resource, sortName } from './resource.ts';
 
@@ -72,8 +72,8 @@ export function rowPath(resource: Resource, copy: string): string {
       unknown_parameter: 'ValidationUnknownParameter',
     });
 
-  const nullable = fields.filter(({ isNullable }) => isNullable).map(({ name }) => `\`${name}\``);
-  const clears = nullable.length === 0 ? '' : ` Null clears ${inWords(nullable, 'or')}.`;
+  const nullable = fields.filter(({ isNullable }) => isNullable);
+  const clears = nullable.length === 0 ? '' : ` Null clears ${namesIn(nullable, 'or')}.`;
   replaceIn(document, 'patch', / Null\s+clears\s[^.]*\./, clears);
   const changes = { change_one_field: `${type}UpdateOneField`, change_nothing: `${type}UpdateNothing` };
   for (const mediaType of ['application/json', 'application/merge-patch+json'])
@@ -81,8 +81,8 @@ export function rowPath(resource: Resource, copy: string): string {
   setExamples(document, ['patch', 'responses', '200'], { one_field_changed: `${type}Updated` });
   setConflict(document, 'patch', resource);
 
-  const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
-  const again = unique.length === 0 ? '' : ` Its ${inWords(unique, 'and')} can then be used again.`;
+  const unique = fields.filter(({ isUnique }) => isUnique);
+  const again = unique.length === 0 ? '' : ` Its ${namesIn(unique, 'and')} can then be used again.`;
   replaceIn(document, 'delete', / Its\s`external_id`\s[^.]*\./, again);
   return printDocument(document);
 }
@@ -121,8 +121,8 @@ export function upsertPath(resource: Resource, copy: string, location: string): 
 
 /** Returns the path item of the batch. `copy` is the path item of parent programs with the names of this resource. */
 export function batchPath({ names: { type }, fields }: Resource, copy: string): string {
-  const unique = fields.filter(({ isUnique }) => isUnique).map(({ name }) => `\`${name}\``);
-  const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${inWords(unique, 'or')}`));
+  const unique = fields.filter(({ isUnique }) => isUnique);
+  const document = parseDocument(copy.replace(`whose \`${OWN_ID}\``, `whose ${namesIn(unique, 'or')}`));
   setExamples(document, ['post', 'responses', '409'], { change_refused: `ConflictChange${type}` });
   setExamples(document, ['post', 'responses', '412'], { change_refused: `PreconditionFailedChange${type}` });
   setProblems(document, 'post', {
@@ -184,15 +184,20 @@ function setConflict(document: Document, method: string, { names: { noun, type }
   const { headers } = document.toJS()[method].responses['422'];
   const examples = unique.map(({ name }) => [`${name}_taken`, `Conflict${type}${pascal(name)}`]);
   setIn(document, place, {
-    description: `Another ${noun} in your organization already has this ${inWords(
-      unique.map(({ name }) => `\`${name}\``),
-      'or',
-    )}. Nothing was changed.`,
+    description: `Another ${noun} in your organization already has this ${namesIn(unique, 'or')}. Nothing was changed.`,
     headers,
     content: {
       'application/json': { schema: ref('schemas', 'ConflictException'), examples: refs(Object.fromEntries(examples)) },
     },
   });
+}
+
+/** Returns the names of the fields, such as "`name`, `code` or `website`". */
+function namesIn(fields: readonly Field[], conjunction: 'and' | 'or'): string {
+  return inWords(
+    fields.map(({ name }) => `\`${name}\``),
+    conjunction,
+  );
 }
 
 /** Returns the Location header. `copy` is the header of parent programs with the names of this resource. */

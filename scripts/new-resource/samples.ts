@@ -57,8 +57,8 @@ function idAt(time: number, seed: string): string {
 }
 
 /**
- * Returns the id of the first event of a change in this millisecond, as the SQL function "event_id" does. The timestamp of the event
- * is the next millisecond, because "event_timestamp" rounds up.
+ * Returns an id of an event in this millisecond, as the SQL function "event_id" makes it. The timestamp of the event is the next
+ * millisecond, because "event_timestamp" rounds up.
  */
 export function eventIdAt(time: number, seed: string): string {
   const random = createHash('sha256').update(seed).digest();

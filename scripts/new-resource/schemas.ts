@@ -149,7 +149,7 @@ export function predicateOf(name: string): string {
   return /^(is|has|can|may|must) /.test(words) ? words : `is ${words}`;
 }
 
-/** Returns, for example, "when the provider opens" for "opens at" and "the start time" for "start time". */
+/** Returns, for example, "when the provider opens" for "opens at", and "the date and time of the start" for "start time". */
 function timeOf(words: string, noun: string): string {
   const [, verb] = /^(\w*(?:[^s]s|ed)) at$/.exec(words) ?? [];
   if (verb === undefined) return `the date and time of the ${words.replace(/ (at|time)$/, '')}`;
