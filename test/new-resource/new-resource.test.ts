@@ -1,8 +1,11 @@
+import { examples, parameters } from '../../scripts/new-resource/components.ts';
 import { model } from '../../scripts/new-resource/database.ts';
+import { editsOf } from '../../scripts/new-resource/edits.ts';
 import { readField } from '../../scripts/new-resource/field.ts';
 import { wrap } from '../../scripts/new-resource/paths.ts';
 import { resourceOf } from '../../scripts/new-resource/resource.ts';
 import { createSchema, rowSchema, updateSchema } from '../../scripts/new-resource/schemas.ts';
+import { applyEdits } from '../../scripts/new-resource/tree.ts';
 import { useScratchDatabase, withClient } from '../support/postgres/postgres.ts';
 
 const database = await useScratchDatabase();
@@ -87,6 +90,31 @@ test.each([
 
 const provider = (fields: readonly string[], ownId?: string) =>
   resourceOf({ ...given, fields: ['name:string', ...fields], hasEvents: ownId !== undefined, ownId });
+
+test.each([
+  ['is_active:boolean:filter', 'Return only the providers that are active (`true`), or only the others (`false`).'],
+  ['parent_program_id:reference=parent_programs:filter', 'Return only the providers of this parent program.'],
+  ['code:string:unique:filter', 'Return only the provider with exactly this `code`.'],
+  ['home_country:string:filter', 'Return only the providers with exactly this home country.'],
+])('the filter %s says what the list returns', (text, description) => {
+  expect(Object.values(parameters(provider([text])))).toEqual([expect.objectContaining({ description })]);
+});
+
+test('the example of an update differs from both rows, and an event has an id as in the feed', () => {
+  expect(examples(provider([], 'external_id'))).toMatchObject({
+    ProviderFull: { value: { name: 'Name 1' } },
+    ProviderMinimal: { value: { name: 'Name 2' } },
+    ProviderUpdated: { value: { name: 'Name 3' } },
+    EventProviderCreated: { value: { id: expect.stringMatching(/^019c2296-727c-7[0-3]..-8000-0001.{8}$/) } },
+  });
+});
+
+test('the relations of existing models stay aligned', async () => {
+  const resource = provider(['parent_program_id:reference=parent_programs']);
+  const edits = editsOf(resource, '1.0.0').filter(({ file }) => file === 'prisma/schema.prisma');
+  const [schema] = await applyEdits(edits);
+  expect(schema?.text).toMatch(/^ {2}organization Organization @relation.*\n {2}providers {4}Provider\[\]$/m);
+});
 
 test('the relation of a nullable reference is optional', () => {
   expect(model(provider(['parent_program_id:reference=parent_programs:nullable']))).toMatch(
