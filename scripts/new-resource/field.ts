@@ -242,7 +242,7 @@ function requireExample(field: Unfinished, index: 0 | 1): Value {
 function exampleOf(field: Unfinished, index: 0 | 1 | 2): Value | null {
   const { name, kind, min, max, values } = field;
   if (kind === 'boolean') return index === 0;
-  if (kind === 'integer') return Math.min(max, Math.max(min, 10) + index);
+  if (kind === 'integer') return Math.min(max, Math.max(min, Math.min(10, max - 2)) + index);
   if (kind === 'enum') return values[index] ?? values[1] ?? '';
   if (kind === 'reference') return '';
   if (kind === 'date-time') return `2026-0${index + 7}-01T06:30:00.000Z`;

@@ -118,7 +118,7 @@ const ABSENCE = {
 function descriptionOf(field: Field, { names, hasEvents }: Resource, usage: keyof typeof ABSENCE): string {
   const { name, kind, isNullable, isUnique } = field;
   const sentence = `${capital(subjectOf(field, names, usage))}${isUnique ? ', unique in your organization' : ''}.`;
-  const event = hasEvents ? `, and creates a \`${names.singular}.deleted\` event` : '';
+  const event = hasEvents ? `, and creates an event of the type \`${names.singular}.deleted\`` : '';
   const cascade = `The deletion of the ${referredNounOf(name)} also deletes the ${names.noun}${event}.`;
   return [sentence, ...(isNullable ? [ABSENCE[usage]] : []), ...(kind === 'reference' ? [cascade] : [])].join(' ');
 }

@@ -100,6 +100,14 @@ test.each([
   expect(Object.values(parameters(provider([text])))).toEqual([expect.objectContaining({ description })]);
 });
 
+test.each([
+  ['seats:integer:0..9', [7, 8, 9]],
+  ['seats:integer:1..2', [1, 2, 2]],
+  ['seats:integer', [10, 11, 12]],
+])('the examples of %s are within the bounds', (text, values) => {
+  expect(readField(text).examples).toEqual(values);
+});
+
 test('the example of an update differs from both rows, and an event has an id as in the feed', () => {
   expect(examples(provider([], 'external_id'))).toMatchObject({
     ProviderFull: { value: { name: 'Name 1' } },
