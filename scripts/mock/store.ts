@@ -141,7 +141,7 @@ export function requireReferences(item: Json, operation: Operation, { store, col
     if (referred === undefined || typeof id !== 'string' || store.find(referred.path, id.toLowerCase()) !== undefined)
       continue;
     const noun = field.replace(/_id$/, '').replaceAll('_', ' ');
-    throw invalidField(field, `is not the id of a ${noun} of your organization.`);
+    throw invalidField(field, `is not the id of any ${noun} of your organization.`);
   }
 }
 

@@ -147,7 +147,7 @@ function ownIdExamples(resource: Resource): Files {
 function refusalsOf({ name, kind, isUnique, examples }: Field, resource: Resource): Files {
   const { type, noun } = resource.names;
   const referred = referredNounOf(name);
-  const problem = `is not the id of a ${referred} of your organization.`;
+  const problem = `is not the id of any ${referred} of your organization.`;
   const missing = invalid(`A ${referred} that does not exist`, name, problem);
   const { id } = samplesOf(resource).full;
   const message = `The ${noun} ${id} in your organization already has the ${name} ${JSON.stringify(examples[0])}. Use a different ${name}, or update that ${noun}.`;

@@ -57,7 +57,7 @@ const client = new Client(mock.url, mock.key, () => {});
 
 test('a reference to an item that does not exist gets the 422 of the server', async () => {
   const { body: program } = await client.post(LIST, { name: 'x' });
-  const errors = { parent_program_id: ['is not the id of a parent program of your organization.'] };
+  const errors = { parent_program_id: ['is not the id of any parent program of your organization.'] };
   const refused = await client.post('/api/sample_courses', { name: 'x', parent_program_id: UNKNOWN });
   expect([refused.status, refused.body.errors]).toEqual([422, errors]);
   const { body: course, status } = await client.post('/api/sample_courses', {

@@ -63,7 +63,7 @@ function missingReference<Row extends Stored>(error: unknown, { references = {} 
 /** Returns the error for a field such as "parent_program_id" if the organization has no row with the id in the field. */
 export function missingReferenceError(field: string): DomainError {
   const noun = field.replace(/_id$/, '').replaceAll('_', ' ');
-  return invalidField(field, `is not the id of a ${noun} of your organization.`);
+  return invalidField(field, `is not the id of any ${noun} of your organization.`);
 }
 
 /** Returns the error that names the row with the same unique value, or `null` if the error has another cause. */

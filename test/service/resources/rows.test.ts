@@ -241,7 +241,7 @@ test.each([undefined, 'key'])(
       const refused = createRow(ours, BRANCHES, { content: { ...BRANCH, parent_program_id }, ...ONCE, idempotencyKey });
       await expect(refused).rejects.toMatchObject({
         code: 'invalid',
-        fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
+        fields: { parent_program_id: ['is not the id of any parent program of your organization.'] },
       });
     }
     const branch = { ...BRANCH, parent_program_id: own.id };
@@ -252,7 +252,7 @@ test.each([undefined, 'key'])(
     await expect(upsertRow(ours, BRANCHES, replacing)).rejects.toMatchObject({ code: 'invalid' });
     await expect(updateRow(ours, BRANCHES, { id: created.id, patch, precondition: ANY })).rejects.toMatchObject({
       code: 'invalid',
-      fields: { parent_program_id: ['is not the id of a parent program of your organization.'] },
+      fields: { parent_program_id: ['is not the id of any parent program of your organization.'] },
     });
   },
 );
