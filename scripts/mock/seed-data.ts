@@ -107,12 +107,15 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
 function complete(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});
-  const isTime = ({ format }: Schema) => format === 'date-time';
+  // A time that can be null belongs to something that has not happened yet, such as "archived_at".
+  const isNullable = ({ type }: Schema) => [type].flat().includes('null');
+  const isTime = (of: Schema) => of.format === 'date-time' && !isNullable(of);
   const time = properties.map(([name, of]) => isTime(of) && sent[name]).find((value) => typeof value === 'string');
   const added = properties.flatMap(([name, of]): [string, unknown][] => {
     if (Object.hasOwn(sent, name)) return [[name, sent[name]]];
     if (name === 'id') return [[name, uuidOf(`seed ${place} ${JSON.stringify(sent)}`)]];
     if (isTime(of)) return [[name, time ?? at]];
+    if (of.format === 'date-time') return [[name, null]];
     const empty = creation?.properties?.[name] === undefined ? undefined : emptyValueOf(of);
     return empty === undefined ? [] : [[name, empty]];
   });

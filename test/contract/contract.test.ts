@@ -136,7 +136,7 @@ test('every operation requires a key, and none accepts an organization', () => {
     expect(security.length).toBeGreaterThan(0);
     for (const alternative of security) expect(alternative).toEqual({ apiKey: expect.any(Array) });
     expect(parameters.filter(({ name }) => /organi[sz]ation|tenant/i.test(name))).toEqual([]);
-    expect(path).toMatch(/^\/api\/[a-z_]+(\/\{id\}|\/batch|\/by_(\w+)\/\{\2\})?$/);
+    expect(path).toMatch(/^\/api\/[a-z_]+(\/\{id\}(?:\/[a-z_]+)?|\/batch|\/by_(\w+)\/\{\2\})?$/);
   }
 });
 

@@ -129,8 +129,9 @@ function firstDifference(ofServer: string, ofMock: string): string | null {
 
 type Compared = { readonly whole: string[]; readonly kept: string[]; readonly statuses: Set<string>; count: number };
 
-// Reading operations come first, because writes change the data.
-const inOrder = operations.toSorted((a, b) => Number(a.method !== 'get') - Number(b.method !== 'get'));
+// Reading operations come first, because writes change the data, and deletions last, because actions need the rows.
+const placeOf = ({ method }: Operation) => (method === 'get' ? 0 : method === 'delete' ? 2 : 1);
+const inOrder = operations.toSorted((a, b) => placeOf(a) - placeOf(b));
 let compared: Promise<Compared> | undefined;
 
 /** Sends every request to the server and to the mocks, once for several tests. */

@@ -22,6 +22,7 @@ import {
   type Stored,
   storedContent,
   type Table,
+  valueOfNewField,
 } from '../../store/resources/table.ts';
 import { type Database, type Transaction, transaction } from '../../store/sql/database.ts';
 import {
@@ -72,11 +73,26 @@ async function createOnce<Row extends Stored>(
   { content, key, sentBody }: { content: ContentOf<Row>; key: string; sentBody: string },
 ): Promise<Row> {
   const request = JSON.stringify([table.name, 'create', sentBody]);
-  const filled = JSON.stringify([table.name, withKeptNames(storedContent(table, content))]);
+  const filled = JSON.stringify([table.name, withKeptNames(contentFor1_0(table, content))]);
   const work = async () => JSON.stringify(withKeptNames(await insert(tx, context, table, content)));
   const result = parseJson(await runOnce(tx, context, table, { key, request, filled, work }));
   const kept = new Map(Object.entries<unknown>(result));
   return rowOfKept(table, (field) => kept.get(keptNameOf(field)));
+}
+
+const FIELDS_OF_1_0 = ['name', 'description', 'external_id', 'metadata'];
+
+/**
+ * Returns the content as servers of version 1.0 hash it: all fields that they know, with their defaults. A later field is left out
+ * if it has its default.
+ */
+function contentFor1_0<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): object {
+  const fields = Object.entries(storedContent(table, content));
+  const isDefault = (field: string, value: unknown) =>
+    JSON.stringify(value) === JSON.stringify(valueOfNewField(table, field));
+  return Object.fromEntries(
+    fields.filter(([field, value]) => FIELDS_OF_1_0.includes(field) || !isDefault(field, value)),
+  );
 }
 
 /**
