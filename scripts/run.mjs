@@ -58,9 +58,19 @@ const COMMANDS = {
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
 
+const START_HELP = `npm start   installs and builds what is missing, and starts a server with demonstration data on http://127.0.0.1:3000
+
+It takes no options, but variables: PORT=3001 npm start uses another port, and DATA_DIR=/tmp/other another folder for its
+database. openapi/guides/configuration.md lists all of them. Ctrl-C stops it.
+`;
+
 const [name = 'start', ...rest] = process.argv.slice(2);
 const command = COMMANDS[name];
 if (command === undefined) fail(`Unknown command "${name}". Use one of: ${Object.keys(COMMANDS).join(', ')}.`);
+if (name === 'start' && rest.length > 0 && rest[0] !== '--version') {
+  process.stdout.write(START_HELP);
+  process.exit(rest[0] === '--help' ? 0 : 2);
+}
 process.chdir(root);
 
 let hasLock = false;
