@@ -29,7 +29,7 @@ export type Field = {
   readonly isFilter: boolean;
   /**
    * The values in the examples: of the first row, of the second row, and of the first row after an update. The second row has only
-   * the required fields. Its value of a unique field differs from that of the first row.
+   * the required fields.
    */
   readonly examples: readonly [Value, Value, Value];
 };
@@ -148,10 +148,8 @@ function withExamples(written: Written): Field {
       'The second row in the examples has only required fields, and this field can be omitted. Remove other=VALUE.',
     );
   const first = read('example') ?? requireExample(field, 0);
-  const isOne = isOptional || (kind === 'string' && given.has('example') && !field.isUnique);
+  const isOne = isOptional || (kind === 'string' && given.has('example'));
   const other = read('other') ?? (isOne ? first : requireExample(field, 1));
-  if (field.isUnique && !isOptional && first === other)
-    throw new Error(`Two rows have different values of "${name}". Add example=VALUE and other=VALUE.`);
   const updated = typeof first === 'boolean' ? !first : (exampleOf(field, 2) ?? other);
   return { ...field, default: read('default'), examples: [first, other, updated] };
 }
@@ -169,6 +167,8 @@ function fieldOf({ name, kind, argument, pattern, flags, range }: Written): Unfi
     throw new Error(`It gets an index, so it needs bounds with a maximum of at most ${MAX_INDEXED}, such as 1..200.`);
   if (isUnique && (kind === 'boolean' || kind === 'enum'))
     throw new Error(`An organization could have only as many rows as the ${kind} has values. Remove unique.`);
+  if (isUnique && !isNullable)
+    throw new Error('The tests create several rows with only the required fields. Add nullable to unique.');
   if (kind === 'date-time' && (isUnique || isFilter))
     throw new Error('Nobody looks for one millisecond. Remove unique and filter.');
   if (pattern !== undefined) requirePattern(kind, pattern);

@@ -128,7 +128,7 @@ NAMES is the path and the table, such as "language_courses". Every resource has 
   --field FIELD          name:type, and then any of these, each after a colon
                            MIN..MAX       the length of a string or a uri, or the range of an integer
                            nullable       the field can be null
-                           unique         no two rows of an organization have the same value
+                           unique         no two rows of an organization have the same value; only with nullable
                            filter         the list has a parameter of this name, with an index
                            default=VALUE  the value if a creation omits the field
                            example=VALUE  the value in the examples of the contract
