@@ -14,7 +14,7 @@ import {
   withQuery,
 } from '../support/contract/every-operation.ts';
 import { differenceOf, likeness } from '../support/contract/parity.ts';
-import { createRow, resourceOf, uniqueFieldOf } from '../support/contract/resources.ts';
+import { createRow, resourceOf, uniqueValueOf } from '../support/contract/resources.ts';
 import { copyRow, STOPPED_URL, withoutTable } from '../support/postgres/postgres.ts';
 import { useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, type TestOrganization, useServer } from '../support/servers/server.ts';
@@ -56,7 +56,7 @@ const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operation
   408: ({ request }) => sendHead(impatient.url, request, ''),
   409: async ({ ours, client, request }, operation) => {
     const resource = resourceOf(operation);
-    const taken = { [uniqueFieldOf(resource)]: 'taken' };
+    const taken = uniqueValueOf(resource);
     await createRow(ours.client, resource, taken);
     if (isBatch(operation)) {
       const example = firstExample(resource.creation.requestBody?.content['application/json']?.examples ?? {});

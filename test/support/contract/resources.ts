@@ -71,13 +71,17 @@ export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [
   });
 }
 
-/** Returns the field whose description contains "unique in your organization". Throws if there is none. */
-export function uniqueFieldOf({ path, creation }: Resource): string {
+/**
+ * Returns a value of the field whose description contains "unique in your organization", by its name. Throws if there is none. The
+ * value is the reversed example, which is probably valid, too, and which no row made from the examples has.
+ */
+export function uniqueValueOf({ path, creation }: Resource): Record<string, unknown> {
   const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};
-  const [name] =
+  const [name, property] =
     Object.entries(properties).find(([, field]) => /\bunique in your organization\b/.test(JSON.stringify(field))) ?? [];
   if (name === undefined) throw new Error(`No field of ${path} is described as "unique in your organization".`);
-  return name;
+  const [example] = property?.examples ?? [];
+  return { [name]: typeof example === 'string' ? [...example].toReversed().join('') : example };
 }
 
 /** Ids of existing rows, by the name of the field that refers to the row. */
