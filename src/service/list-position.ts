@@ -57,6 +57,21 @@ type ListPage<Row> = {
 };
 
 /**
+ * Yields the rows of all pages, page by page, so that memory stays bounded. `read` returns the page after an encoded position, or
+ * the first page for `null`.
+ */
+export async function* eachPage<Row>(
+  read: (after: string | null) => Promise<Pick<ListPage<Row>, 'rows' | 'next'>>,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  let after: string | null = null;
+  do {
+    const { rows, next }: Pick<ListPage<Row>, 'rows' | 'next'> = await read(after);
+    if (rows.length > 0) yield rows;
+    after = next;
+  } while (after !== null);
+}
+
+/**
  * Reads a page of a list. `read` returns at most `limit` rows next to a position, in the order of the list, or the first rows of
  * the list if the position is `null`. `encode` returns the position of a row.
  */

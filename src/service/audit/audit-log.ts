@@ -7,7 +7,7 @@ import { listMatchingUsers } from '../../store/people/user-lists.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/lists.ts';
 import { requireRight } from '../authority/rights.ts';
-import { positionOfId, readListPage } from '../list-position.ts';
+import { eachPage, positionOfId, readListPage } from '../list-position.ts';
 
 export type AuditListPage = {
   readonly events: readonly AuditRecord[];
@@ -75,21 +75,10 @@ export function exportAudit(
   filters: AuditFilters = {},
 ): AsyncGenerator<readonly AuditRecord[], void, undefined> {
   requireRight(actor, 'govern');
-  return exportPages(db, actor, filters);
-}
-
-async function* exportPages(db: Database, actor: Actor, filters: AuditFilters) {
-  let after: string | null = null;
-  do {
-    const { events, next }: AuditListPage = await readPage(db, actor, {
-      filters,
-      after,
-      before: null,
-      size: EXPORT_PAGE_SIZE,
-    });
-    if (events.length > 0) yield events;
-    after = next;
-  } while (after !== null);
+  return eachPage(async (after) => {
+    const { events, next } = await readPage(db, actor, { filters, after, before: null, size: EXPORT_PAGE_SIZE });
+    return { rows: events, next };
+  });
 }
 
 type PageRequest = {

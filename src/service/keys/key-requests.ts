@@ -11,7 +11,7 @@ import {
 } from '../../store/keys/key-requests.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { decodePosition, eachPage, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import type { KeyDetails } from './list-keys.ts';
 import { listKeyIds } from './organization-keys.ts';
 
@@ -56,21 +56,10 @@ export function exportRequests(
   filters: Filters,
 ): AsyncGenerator<readonly ListedRequest[], void, undefined> {
   if (of === 'all keys') requireRight(actor, 'see keys of others');
-  return exportPages(db, actor, { of, filters });
-}
-
-async function* exportPages(db: Database, actor: Actor, asked: Pick<PageRequest, 'of' | 'filters'>) {
-  let after: string | null = null;
-  do {
-    const { requests, next }: RequestListPage = await readPage(db, actor, {
-      ...asked,
-      after,
-      before: null,
-      size: EXPORT_PAGE_SIZE,
-    });
-    if (requests.length > 0) yield requests;
-    after = next;
-  } while (after !== null);
+  return eachPage(async (after) => {
+    const { requests, next } = await readPage(db, actor, { of, filters, after, before: null, size: EXPORT_PAGE_SIZE });
+    return { rows: requests, next };
+  });
 }
 
 type PageRequest = {
