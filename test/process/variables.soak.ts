@@ -268,13 +268,9 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
       expect(await until('the line', () => requestsIn(running).find(isIts))).not.toHaveProperty('traceId');
       await until('the demonstration', () => running.printed.stdout.includes('@northwind.example'));
       await using own = connectTo(DATABASE_URL, 1);
-      for (const [scheme, problem] of [
-        ['http', 'must not send webhooks to http://'],
-        ['https', 'must not connect to the address'],
-      ] as const) {
-        const endpointUrl = receiver.url.replace('http', scheme);
-        expect(await attemptAt(own, { organizationId: id, endpointUrl })).toContain(problem);
-      }
+      // In development, webhooks reach the whole loopback network. WEBHOOKS_ALLOWED_NETWORKS has only one address of it.
+      const endpointUrl = receiver.url.replace('127.0.0.1', HOST);
+      expect(String(await attemptAt(own, { organizationId: id, endpointUrl }))).not.toContain('must not');
     });
   });
   // Shows that the refusal works: a server with traces must fail because of it.
