@@ -2,6 +2,7 @@
 // not kept, so that nobody can use them.
 import { randomUUID } from 'node:crypto';
 import { v7 as newId } from 'uuid';
+import type { operations } from '../generated/openapi.d.ts';
 import { type Environment, expiryOf, holderText, mintKey } from '../src/domain/keys/api-key.ts';
 import {
   firstShown,
@@ -33,7 +34,7 @@ type DemonstrationKey = {
   /** An address from the ranges for documentation (RFC 5737). */
   readonly network: string;
   /** The operation of its requests, and why some of them are refused. */
-  readonly operation: string;
+  readonly operation: keyof operations;
   readonly refusal: Pick<RecordedRequest, 'status' | 'exception' | 'message'>;
   /** Returns the number of requests in the hour that begins at `hour`, by result. */
   readonly requestsIn: (hour: Date) => ResultCounts;
@@ -61,7 +62,7 @@ const KEYS: readonly DemonstrationKey[] = [
     revokedDaysAgo: null,
     client: 'python-requests/2.32.3',
     network: '203.0.113.40',
-    operation: 'upsertParentProgramByExternalId',
+    operation: 'upsertParentProgram',
     refusal: { status: 422, exception: 'ValidationException', message: 'name must not be blank.' },
     requestsIn(hour) {
       if (hour.getUTCHours() !== 2) return NONE;

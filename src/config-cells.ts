@@ -3,7 +3,7 @@ import { StartUpError } from './domain/errors.ts';
 import { CELL } from './domain/keys/api-key.ts';
 import { type Cell, parseCells } from './domain/organizations/cells.ts';
 
-// The environment variables of an installation that shares an address with other installations, each of which is a cell.
+// The environment variables of a cell: an installation that shares an address with other installations.
 
 export type CellConfig = {
   /** The name of this cell, which is part of each key that the cell issues; `null` if the installation is not a cell. */

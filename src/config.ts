@@ -116,7 +116,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     responseCheck: readResponseCheck({
       mode: variable('RESPONSE_CHECK'),
       rate: variable('RESPONSE_CHECK_SAMPLE_RATE'),
-      nodeEnv,
+      isDemonstration,
     }),
     eventRetentionDays: readInteger('EVENT_RETENTION_DAYS', variable('EVENT_RETENTION_DAYS'), {
       fallback: 30,
@@ -167,14 +167,14 @@ function readRate(name: string, text: string | undefined, fallback: number): num
   return readInteger(name, text, { fallback, min: 0, max: MAX_REQUESTS_PER_SECOND });
 }
 
-type GivenCheck = { mode: string | undefined; rate: string | undefined; nodeEnv: Config['nodeEnv'] };
+type GivenCheck = { mode: string | undefined; rate: string | undefined; isDemonstration: boolean };
 
 /**
  * Reads how responses are validated. The default in development is "report": responses that break the contract are reported, but
  * still sent, so that a demonstration behaves as it would in production.
  */
-function readResponseCheck({ nodeEnv, ...given }: GivenCheck): Config['responseCheck'] {
-  const fallback = nodeEnv === 'development' ? 'report' : 'off';
+function readResponseCheck({ isDemonstration, ...given }: GivenCheck): Config['responseCheck'] {
+  const fallback = isDemonstration ? 'report' : 'off';
   const mode = readOneOf('RESPONSE_CHECK', given.mode, { fallback, allowed: RESPONSE_CHECKS });
   const sampleRate = readRatio('RESPONSE_CHECK_SAMPLE_RATE', given.rate, { allowsZero: false });
   if (mode === 'enforce' && sampleRate < 1) {

@@ -1,18 +1,16 @@
 import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { root, runNpm, runTool } from '../tool.ts';
+import { describePackage } from './package-files.ts';
 
 /** Writes the files of the package `charter-client` into the folder. */
 export async function buildPackage(folder: string): Promise<void> {
   const manifest = await readManifest();
-  const readme = await readFile(join(root, 'src/client/README.md'), 'utf8');
   await mkdir(folder, { recursive: true });
   await compile(folder);
   await bundleParser(folder);
   await copyFile(join(root, 'generated/openapi.d.ts'), join(folder, 'openapi.d.ts'));
-  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  await writeFile(join(folder, 'README.md'), readme.replaceAll('<version>', manifest.version));
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await describePackage(folder, { manifest, readme: 'src/client/README.md' });
 }
 
 async function compile(folder: string): Promise<void> {

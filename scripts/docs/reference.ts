@@ -7,6 +7,7 @@ import {
   type Response,
   type Schema,
   schemaNameOf,
+  sufficientPermissionsOf,
   type Webhook,
 } from '../../src/contract/document.ts';
 import type { Contract } from './contract.ts';
@@ -119,8 +120,8 @@ function parameterList(
   return `## ${LOCATIONS[location]}\n\n${fields.join('\n')}`;
 }
 
-export function permission({ security }: Operation): string {
-  const needed = security.flatMap((scheme) => Object.values(scheme)).flat();
+export function permission(operation: Operation): string {
+  const needed = sufficientPermissionsOf(operation);
   if (needed.length === 0) return 'Requires any valid API key.';
   return `Requires the permission ${needed.map((each) => `\`${each}\``).join(' or ')}.`;
 }

@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { describePackage } from '../client/package-files.ts';
 import { root } from '../tool.ts';
 
 const OLDEST_NODE = 20;
@@ -11,7 +12,6 @@ const OLDEST_NODE = 20;
  */
 export async function buildMcpPackage(folder: string): Promise<void> {
   const manifest = await readManifest();
-  const readme = await readFile(join(root, 'src/mcp/README.md'), 'utf8');
   await mkdir(folder, { recursive: true });
   await build({
     entryPoints: [join(root, 'src/mcp/charter-mcp.ts')],
@@ -25,9 +25,7 @@ export async function buildMcpPackage(folder: string): Promise<void> {
     legalComments: 'linked',
     logLevel: 'silent',
   });
-  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  await writeFile(join(folder, 'README.md'), readme.replaceAll('<version>', manifest.version));
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await describePackage(folder, { manifest, readme: 'src/mcp/README.md' });
 }
 
 async function readManifest() {

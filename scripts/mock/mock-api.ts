@@ -5,7 +5,7 @@ import { keyOf } from '../../src/api/key-steps.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Send } from '../../src/api/response.ts';
 import type { Document } from '../../src/contract/contract.ts';
-import type { Operation } from '../../src/contract/document.ts';
+import { type Operation, sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { type Environment, formatKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { acceptKey, admitCaller, getKnownKey, parseKeyHash } from '../../src/service/authenticate.ts';
@@ -30,7 +30,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
   return createContractApi({
     definition,
     handlers: Object.fromEntries(operations.map((operation) => [operation.operationId, handlerOf(operation)])),
-    permissions: operations.flatMap(({ security }) => security.flatMap((scheme) => Object.values(scheme).flat())),
+    permissions: operations.flatMap(sufficientPermissionsOf),
     authenticate: acceptEveryKey(environmentOf),
     limit,
     // The mock's key has every permission.

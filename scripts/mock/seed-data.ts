@@ -108,8 +108,7 @@ function complete(sent: Json, { list, place, at }: { list: Described; place: str
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});
   // A time that can be null belongs to something that has not happened yet, such as "archived_at".
-  const isNullable = ({ type }: Schema) => [type].flat().includes('null');
-  const isTime = (of: Schema) => of.format === 'date-time' && !isNullable(of);
+  const isTime = (of: Schema) => of.format === 'date-time' && emptyValueOf(of) === undefined;
   const time = properties.map(([name, of]) => isTime(of) && sent[name]).find((value) => typeof value === 'string');
   const added = properties.flatMap(([name, of]): [string, unknown][] => {
     if (Object.hasOwn(sent, name)) return [[name, sent[name]]];

@@ -131,7 +131,7 @@ export type AnsweredRequest = {
   rateLimitFields: readonly string[];
   /** The number of a batch's changes other than the first. */
   readonly extraItems: number;
-  /** The key that was sent, and of which the response is counted as a use; `undefined` if no known key was sent. */
+  /** The key that was sent. The response counts as a use of this key. `undefined` if no known key was sent. */
   known: Pick<KnownKey, 'use' | 'at'> | undefined;
 };
 

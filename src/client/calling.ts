@@ -121,7 +121,7 @@ function withoutUndefined(
   return Object.fromEntries(given);
 }
 
-/** Throws for an empty segment, "." or "..", each of which would lead to another path (RFC 3986, section 5.2.4). */
+/** Throws for the segments "", "." and "..", because they would lead to another path (RFC 3986, section 5.2.4). */
 function requireSegment(name: string, value: unknown): void {
   if (value === undefined) throw new TypeError(`params.path.${name} is missing.`);
   if (['', '.', '..'].includes(String(value)))

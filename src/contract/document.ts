@@ -95,6 +95,11 @@ export function operationsOf(document: Json, following?: Following): Operation[]
   }));
 }
 
+/** Returns the permissions of which a key needs at least one. The list is empty if every key may call the operation. */
+export function sufficientPermissionsOf({ security }: Pick<Operation, 'security'>): string[] {
+  return security.flatMap((requirement) => Object.values(requirement).flat());
+}
+
 /** Returns all webhooks, in the order of the document, with resolved references. */
 export function webhooksOf(document: Json, following?: Following): Webhook[] {
   return itemsOf<Webhook>(document, 'webhooks', following).map(({ key, method, item }) => ({

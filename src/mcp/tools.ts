@@ -6,6 +6,7 @@ import {
   operationsOf,
   type Parameter,
   successesOf,
+  sufficientPermissionsOf,
 } from '../contract/document.ts';
 
 /** An operation of the contract, as a tool of the Model Context Protocol. */
@@ -60,7 +61,7 @@ function hasParameter({ parameters = [] }: Operation, name: string): boolean {
  * `If-Match`.
  */
 function toolOf(operation: Operation, { method, hasEtag }: { method: Method; hasEtag: boolean }): Tool {
-  const { operationId, summary, path, security, parameters = [] } = operation;
+  const { operationId, summary, path, parameters = [] } = operation;
   // If-None-Match is left out, because a client of the tools keeps no response that a 304 could confirm.
   const omitted = parameters.filter(({ name }) => method === 'get' && name === 'If-None-Match');
   const taken = parameters.filter((parameter) => !omitted.includes(parameter));
@@ -68,7 +69,7 @@ function toolOf(operation: Operation, { method, hasEtag }: { method: Method; has
     method,
     path,
     parameters: taken,
-    permissions: security.flatMap((requirement) => Object.values(requirement).flat()),
+    permissions: sufficientPermissionsOf(operation),
     definition: {
       name: operationId,
       title: summary,

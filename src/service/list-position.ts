@@ -57,15 +57,15 @@ type ListPage<Row> = {
 };
 
 /**
- * Yields the rows of all pages, page by page, so that memory stays bounded. `read` returns the page after an encoded position, or
- * the first page for `null`.
+ * Yields the rows of all pages, page by page, so that memory stays bounded. `read` returns the page after a position, or the first
+ * page for `null`.
  */
-export async function* eachPage<Row>(
-  read: (after: string | null) => Promise<Pick<ListPage<Row>, 'rows' | 'next'>>,
+export async function* eachPage<Row, Position = string>(
+  read: (after: Position | null) => Promise<{ readonly rows: readonly Row[]; readonly next: Position | null }>,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  let after: string | null = null;
+  let after: Position | null = null;
   do {
-    const { rows, next }: Pick<ListPage<Row>, 'rows' | 'next'> = await read(after);
+    const { rows, next }: Awaited<ReturnType<typeof read>> = await read(after);
     if (rows.length > 0) yield rows;
     after = next;
   } while (after !== null);

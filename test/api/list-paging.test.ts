@@ -9,7 +9,7 @@ const server = await useServer();
 const LIST = '/api/parent_programs';
 const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'];
 
-/** Creates an organization with 67 rows, many of which share a name or a time. */
+/** Creates an organization with 67 rows. Many of the rows have the same name or the same time. */
 async function createOrganizationOf67() {
   const ours = await createTestOrganization(server);
   const instant = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute, 0, minute % 1000));

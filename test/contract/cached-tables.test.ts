@@ -1,7 +1,7 @@
 // Every way of writing to a table behind a cached response changes the version of the organization. The test finds the tables in
 // the SQL queries of the cached operations, so it includes every new resource.
 
-import { firstExample } from '../../src/contract/document.ts';
+import { firstExample, sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { operations } from '../support/contract/contract.ts';
 import { prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { createItem, lists, tableOf } from '../support/contract/resources.ts';
@@ -49,14 +49,10 @@ const { rows: columns } = await db.pool.query<{ table: string }>(
 const TENANT_TABLES = columns.map(({ table }) => table);
 
 const readings: Reading[] = [];
-for (const operation of operations.filter(({ method, security }) => method === 'get' && scopesOf(security).length > 0))
+for (const operation of operations.filter((each) => each.method === 'get' && sufficientPermissionsOf(each).length > 0))
   readings.push(await readingOf(operation));
 const cached = readings.filter(({ isCached }) => isCached);
 const tables = [...new Set(cached.flatMap((reading) => reading.tables))];
-
-function scopesOf(security: (typeof operations)[number]['security']): readonly string[] {
-  return security.flatMap((each) => Object.values(each).flat());
-}
 
 test('every operation that declares a 304 is cached and reads a table', () => {
   const declared = operations.filter(({ responses }) => responses[304] !== undefined);

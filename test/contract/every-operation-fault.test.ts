@@ -1,6 +1,7 @@
+import { sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { operations } from '../support/contract/contract.ts';
-import { permissionsOf, prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
+import { prepare, requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { tableOf } from '../support/contract/resources.ts';
 import { STOPPED_URL, withoutTable } from '../support/postgres/postgres.ts';
 import { useServer } from '../support/servers/server.ts';
@@ -16,7 +17,7 @@ describe.each(operations)('$operationId', (operation) => {
   test('500 that does not reveal the cause, if its statement fails; it works again afterwards', async () => {
     const { client, request } = await prepare(server, operation);
     // The only SQL query of an operation without a permission is the look-up of its key.
-    const table = permissionsOf(operation).length === 0 ? 'api_keys' : tableOf(operation);
+    const table = sufficientPermissionsOf(operation).length === 0 ? 'api_keys' : tableOf(operation);
     const response = await withoutTable(server.db, table, () => sendTo(client, request));
     expect(response).toMatchObject({ status: 500, body: { message: BUG } });
     expect((await sendTo(client, request)).status).toBeLessThan(300);

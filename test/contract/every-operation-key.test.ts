@@ -1,8 +1,9 @@
+import { sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { suspendOrganization } from '../../src/service/operator/organizations.ts';
 import { operations } from '../support/contract/contract.ts';
-import { permissionsOf, prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
+import { prepare, sendTo, withQuery } from '../support/contract/every-operation.ts';
 import { snapshotOf } from '../support/contract/resources.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
@@ -58,7 +59,7 @@ describe.each(operations)('$operationId', (operation) => {
     });
   });
 
-  const permissions = permissionsOf(operation);
+  const permissions = sufficientPermissionsOf(operation);
   if (permissions.length === 0) {
     test.each(PERMISSIONS)('accepts a key that has only %s', async (only) => {
       const { client } = await createTestOrganization(server, { permissions: [only] });

@@ -1,10 +1,10 @@
 // Flaws of a request's path, method or key, each with the response that the request must get.
+
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
-import { isOfTemplate, segmentsOf } from '../../src/contract/document.ts';
+import { isOfTemplate, segmentsOf, sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { formatKey } from '../../src/domain/keys/api-key.ts';
 import type { Operation } from '../support/contract/contract.ts';
-import { permissionsOf } from '../support/contract/every-operation.ts';
 import { badKeys } from '../support/contract/parity-cases.ts';
 import { READ } from '../support/data/actors.ts';
 import { type Change, flawedDraft, isSendable, OWN_ID, unchanged, withHeader } from './draft.ts';
@@ -67,7 +67,7 @@ function wrongKey(operation: Operation): fc.Arbitrary<Change> {
     any,
     any.map((text) => `Bearer ${text}`.trim()),
   );
-  const isWriting = permissionsOf(operation).some((permission) => !READ.some((name) => name === permission));
+  const isWriting = sufficientPermissionsOf(operation).some((permission) => !READ.some((name) => name === permission));
   return fc.oneof(
     authorizations.map((value) => flawedDraft(withKey('none')(withHeader('Authorization', value)), unauthenticated)),
     fc.constant(flawedDraft(withKey('revoked')(unchanged), unauthenticated)),

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import ts from 'typescript';
+import { describePackage } from '../../client/package-files.ts';
 import { root } from '../../tool.ts';
 import { readPageStyle } from '../assets.ts';
 
@@ -15,12 +16,9 @@ export async function buildMockPackage(folder: string): Promise<void> {
   await Promise.all([mkdir(code, { recursive: true }), mkdir(join(folder, 'generated'), { recursive: true })]);
   const manifest = await readManifest();
   const page = await readPageStyle();
-  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
   const declarations = await declarationsOf(['types.ts', 'charter-mock.ts']);
   await bundle(join(code, 'bundle.cjs'));
   const texts = {
-    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
-    'README.md': readme.replaceAll('<version>', manifest.version),
     [`${CODE}/page.json`]: JSON.stringify(page),
     [`${CODE}/charter-mock.js`]: "import mock from './bundle.cjs';\n\nexport const { MockError, startMock } = mock;\n",
     [`${CODE}/charter-mock.cjs`]:
@@ -31,7 +29,7 @@ export async function buildMockPackage(folder: string): Promise<void> {
   };
   await Promise.all([
     ...Object.entries(texts).map(([name, text]) => writeFile(join(folder, name), text)),
-    copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE')),
+    describePackage(folder, { manifest, readme: 'scripts/mock/package/README.md' }),
     ...['openapi.json', 'openapi.yaml'].map((name) =>
       copyFile(join(root, 'generated', name), join(folder, 'generated', name)),
     ),

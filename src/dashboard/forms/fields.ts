@@ -169,6 +169,9 @@ export function parseDay(text: string): Date | null | undefined {
   return isDay && day.toISOString().startsWith(text) ? day : null;
 }
 
+/** The message for a text for which `parseMinute` returns no time. */
+export const NOT_A_MINUTE = 'must be a time such as 2026-01-31T14:05.';
+
 /** Returns the minute of a text in UTC such as "2026-01-31T14:05"; `undefined` for an empty text, and `null` for any other text. */
 export function parseMinute(text: string): Date | null | undefined {
   if (text === '') return undefined;

@@ -1,4 +1,5 @@
 import { MAX_ACTIVE_KEYS } from '../../domain/keys/api-key.ts';
+import { MAX_CHARACTERS } from '../../domain/name.ts';
 import { permissionsOf, READ_PERMISSIONS } from '../../domain/people/role.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -142,7 +143,7 @@ function initialValues({ policy }: KeyAccess): Filling['typed'] {
 function valuesLike(key: KeyDetails, access: KeyAccess): Filling['typed'] {
   return {
     ...initialValues(access),
-    name: [...key.name].slice(0, MAX_NAME_CHARACTERS - SECOND.length).join('') + SECOND,
+    name: [...key.name].slice(0, MAX_CHARACTERS.key - SECOND.length).join('') + SECOND,
     permissions: key.permissions,
     addresses: key.addresses.join('\n'),
     requestsPerSecond: key.requestsPerSecond === null ? '' : String(key.requestsPerSecond),
@@ -150,7 +151,6 @@ function valuesLike(key: KeyDetails, access: KeyAccess): Filling['typed'] {
 }
 
 const SECOND = ' (2)';
-const MAX_NAME_CHARACTERS = 100;
 
 function aboutKey(context: KeyContext, access: KeyAccess, activeKeys: number): Html {
   const { environment, cell } = context.dashboard;

@@ -1,14 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-import { withoutKey } from '../../domain/keys/api-key.ts';
 import { isUnsuccessful, KEPT_REQUESTS } from '../../domain/keys/key-usage.ts';
-import { searchText } from '../../domain/name.ts';
 import { formatCount, formatNumber, isId } from '../../domain/text.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { exportRequests, listRequests, type RequestsOf } from '../../service/keys/key-requests.ts';
 import type { ListedRequest, RequestSummary } from '../../store/keys/key-requests.ts';
-import { type Option, parseMinute, select, text, withNormalForm } from '../forms/fields.ts';
+import { NOT_A_MINUTE, type Option, parseMinute, select, text, withNormalForm } from '../forms/fields.ts';
 import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
@@ -32,12 +30,9 @@ import { exactInstant } from '../markup/words.ts';
 import { keyCell } from './cells.ts';
 import { readKey } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
+import { cutToPrefix, keySearchField } from './search.ts';
 
 // The list of recorded requests, with one key or with all keys of the organization, as a page and as a CSV file.
-
-const MAX_CHARACTERS = 100;
-/** Cuts the text to MAX_CHARACTERS, and each whole key in it to the key's prefix. */
-const cut = (sent: string) => withoutKey(searchText(sent, MAX_CHARACTERS));
 
 type Statuses = readonly [lowest: number, highest: number];
 
@@ -69,25 +64,17 @@ export const FILTERS = {
       label: 'Status',
       options: [...STATUSES].map(([value, { words }]) => ({ value, words })),
     }),
-    cut,
+    cutToPrefix,
   ),
-  operation: withNormalForm(select({ label: 'Operation', options: operationOptions }), cut),
-  key: withNormalForm(search('API key', 'Name or prefix'), cut),
-  from: withNormalForm(text({ label: 'From, UTC', type: 'datetime-local', attributes: TIME }), cut),
-  to: withNormalForm(text({ label: 'To, UTC', type: 'datetime-local', attributes: TIME }), cut),
-  request: withNormalForm(search('X-Request-Id', 'Whole ID'), cut),
+  operation: withNormalForm(select({ label: 'Operation', options: operationOptions }), cutToPrefix),
+  key: keySearchField('API key', 'Name or prefix'),
+  from: withNormalForm(text({ label: 'From, UTC', type: 'datetime-local', attributes: TIME }), cutToPrefix),
+  to: withNormalForm(text({ label: 'To, UTC', type: 'datetime-local', attributes: TIME }), cutToPrefix),
+  request: keySearchField('X-Request-Id', 'Whole ID'),
 };
 
 type FilterValues = Typed<typeof FILTERS>;
 type Props = { readonly operations: readonly string[]; readonly chosen: string };
-
-function search(label: string, placeholder: string) {
-  return text<unknown>({
-    label,
-    type: 'search',
-    attributes: html`placeholder="${placeholder}" autocomplete="off" spellcheck="false" maxlength="300"`,
-  });
-}
 
 function operationOptions({ operations, chosen }: Props): readonly Option[] {
   // No recorded request may have the chosen operation any more.
@@ -207,8 +194,8 @@ function readFilters({ status, operation, key, from, to, request }: FilterValues
   const chosen = STATUSES.get(status);
   if (chosen === undefined) errors['status'] = ['must be one of those in the list.'];
   const [first, last] = [parseMinute(from), parseMinute(to)];
-  if (first === null) errors['from'] = ['must be a time such as 2026-01-31T14:05.'];
-  if (last === null) errors['to'] = ['must be a time such as 2026-01-31T14:05.'];
+  if (first === null) errors['from'] = [NOT_A_MINUTE];
+  if (last === null) errors['to'] = [NOT_A_MINUTE];
   if (first instanceof Date && last instanceof Date && first > last)
     errors['to'] = ['must not be before the first time.'];
   if (request !== '' && !isId(request)) errors['request'] = ['must be a whole X-Request-Id, as a response has it.'];

@@ -32,10 +32,18 @@ export async function findKeyUrl(
 const MAX_CHARACTERS = 100;
 
 const cut = (text: string) => searchText(text, MAX_CHARACTERS);
-const cutToPrefix = (text: string) => withoutKey(cut(text));
+export const cutToPrefix = (text: string) => withoutKey(cut(text));
 
-const searchField = (label: string) =>
-  text({ label, type: 'search', attributes: html`maxlength="300" autocomplete="off" spellcheck="false"` });
+const searchField = (label: string, placeholder?: string) =>
+  text<unknown>({
+    label,
+    type: 'search',
+    attributes: html`${placeholder !== undefined && html`placeholder="${placeholder}" `}maxlength="300" autocomplete="off" spellcheck="false"`,
+  });
+
+/** A search field whose value is cut to MAX_CHARACTERS, and each whole key in it to the key's prefix. */
+export const keySearchField = (label: string, placeholder?: string) =>
+  withNormalForm(searchField(label, placeholder), cutToPrefix);
 
 const filter = <Props>(label: string, options: Parameters<typeof select<Props>>[0]['options']) =>
   withNormalForm(select({ label, options }), cut);
@@ -51,7 +59,7 @@ export const FILTERS = {
    * The handler gets the text uncut, because a whole key leads to the page of that key. Pages and URLs contain only the prefix.
    */
   search: withParser(withNormalForm(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
-  holder: withNormalForm(searchField('Acts for'), cutToPrefix),
+  holder: keySearchField('Acts for'),
   permission: filter('Permission', [ANY, ...PERMISSIONS.map((each) => ({ value: each, words: each }))]),
   use: filter('Use', [ANY, { value: 'never', words: 'No use recorded' }]),
   expiry: filter('Expiry', [ANY, { value: 'soon', words: 'Expires soon' }]),

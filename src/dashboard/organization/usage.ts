@@ -1,6 +1,4 @@
-import { withoutKey } from '../../domain/keys/api-key.ts';
 import { SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
-import { searchText } from '../../domain/name.ts';
 import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
@@ -10,7 +8,6 @@ import {
   type OrganizationKey,
 } from '../../service/keys/organization-keys.ts';
 import type { CountedKeyUse, OrganizationUse } from '../../store/keys/key-uses.ts';
-import { text, withNormalForm } from '../forms/fields.ts';
 import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
@@ -25,23 +22,15 @@ import { csvFile } from '../http/csv-file.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';
+import { keySearchField } from '../keys/search.ts';
 import { usageSection } from '../keys/usage.ts';
 import { page } from '../markup/layout.ts';
 import { organizationHead } from '../markup/organization-head.ts';
 import { hiddenInput } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 
-const MAX_CHARACTERS = 100;
-
 export const USAGE_FILTERS = {
-  key: withNormalForm(
-    text({
-      label: 'API key',
-      type: 'search',
-      attributes: html`placeholder="Name or prefix" autocomplete="off" spellcheck="false" maxlength="300"`,
-    }),
-    (sent) => withoutKey(searchText(sent, MAX_CHARACTERS)),
-  ),
+  key: keySearchField('API key', 'Name or prefix'),
 };
 
 /** Shows the numbers of requests with all keys of the organization, or with those that match the filter. */

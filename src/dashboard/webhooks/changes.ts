@@ -11,7 +11,7 @@ import {
 } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { MAX_RESENT } from '../../store/webhooks/webhook-history.ts';
-import { parseMinute, text, withParser } from '../forms/fields.ts';
+import { NOT_A_MINUTE, parseMinute, text, withParser } from '../forms/fields.ts';
 import { emptyOf, type Fields, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
@@ -156,7 +156,7 @@ export async function resendAllFailed(
 ): Promise<View> {
   const endpointId = endpointIdOf(context);
   if (!(values.since instanceof Date)) {
-    const problem = problemOf(invalid('since', 'must be a time such as 2026-01-31T14:05.'));
+    const problem = problemOf(invalid('since', NOT_A_MINUTE));
     return resendFailedPage(context, { typed, problem });
   }
   const { count } = await resendFailed(context.dashboard.db, context.actor, { endpointId, since: values.since });

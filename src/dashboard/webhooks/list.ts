@@ -14,7 +14,7 @@ import { table } from '../markup/table.ts';
 import { breakable, endpointState, eventTypeWords, lastDay } from './cells.ts';
 import { hostOf, pathOf } from './context.ts';
 
-/** Shows the webhook endpoints of the organization, of which there are at most ten. */
+/** Shows the organization's webhook endpoints, at most ten. */
 export async function showWebhooks(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const endpoints = await listEndpoints(dashboard.db, actor);

@@ -23,7 +23,7 @@ import {
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
-import { decodePosition, encodePosition, parseInstant, readListPage } from '../list-position.ts';
+import { decodePosition, eachPage, encodePosition, parseInstant, readListPage } from '../list-position.ts';
 import { detailsOf, type KeyDetails } from './list-keys.ts';
 
 /** The position at which a page of the list starts (`after`) or ends (`before`). At least one of the two is `null`. */
@@ -146,17 +146,10 @@ export function exportOrganizationUse(
 
 async function* exportUsePages(db: Database, actor: Actor, { now, key }: UseRequest) {
   const keyIds = await listKeyIds(db, actor, key);
-  let after: CountedKeyUse | null = null;
-  do {
-    const uses: CountedKeyUse[] = await listCountedUses(db, actor.scope, {
-      now,
-      keyIds,
-      after,
-      limit: EXPORT_PAGE_SIZE,
-    });
-    if (uses.length > 0) yield uses;
-    after = uses.length < EXPORT_PAGE_SIZE ? null : (uses.at(-1) ?? null);
-  } while (after !== null);
+  yield* eachPage<CountedKeyUse, CountedKeyUse>(async (after) => {
+    const rows = await listCountedUses(db, actor.scope, { now, keyIds, after, limit: EXPORT_PAGE_SIZE });
+    return { rows, next: rows.length < EXPORT_PAGE_SIZE ? null : (rows.at(-1) ?? null) };
+  });
 }
 
 /** The maximum number of keys whose requests a search finds. */

@@ -1,3 +1,4 @@
+import { Prisma } from '../../../generated/prisma/client.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { positionBefore } from '../../domain/resources/event-position.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -182,6 +183,9 @@ export async function lockWebhookDelivery(
   return locked ?? null;
 }
 
+/** The start of an SQL statement that makes deliveries due now, as if their events had just happened. */
+const MAKE_DUE = Prisma.sql`update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()`;
+
 /** Makes the delivery due now, as if its event had just happened. The numbers of its attempts continue from the last one. */
 export async function resendWebhookDelivery(
   tx: Transaction,
@@ -189,8 +193,7 @@ export async function resendWebhookDelivery(
   { endpointId, messageId }: DeliveryId,
 ): Promise<void> {
   await tx.$executeRaw`
-    update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()
-    where organization_id = ${scope.organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+    ${MAKE_DUE} where organization_id = ${scope.organizationId}::uuid and endpoint_id = ${endpointId}::uuid
       and message_id = ${messageId}::uuid`;
 }
 
@@ -208,8 +211,7 @@ export async function resendFailedDeliveries(
 ): Promise<number> {
   const { organizationId } = scope;
   return tx.$executeRaw`
-    update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()
-    where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
+    ${MAKE_DUE} where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
       select message_id from webhook_deliveries
       where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and state = 'failed'
         and not is_test and message_id > ${positionBefore(since)}::uuid

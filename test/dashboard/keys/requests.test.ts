@@ -17,7 +17,8 @@ const rowsOf = ({ text }: Page) =>
   );
 
 /**
- * Creates a key of the member, and sends three requests with it, two of which are refused. Also returns the ids of the requests.
+ * Creates a key of the member, and sends three requests with it. The last two requests are refused. Also returns the ids of the
+ * requests.
  */
 async function usedKey(name: string) {
   const { id, key } = await giveKey(db, member, { name });

@@ -91,8 +91,3 @@ const programs = resourceOf({ path: '/api/parent_programs' });
 export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }
-
-/** Returns the permissions that the operation accepts. A key needs one of them. Empty if the operation requires none. */
-export function permissionsOf({ security }: Operation): readonly string[] {
-  return security.flatMap((alternative) => Object.values(alternative)).flat();
-}
