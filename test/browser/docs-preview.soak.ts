@@ -116,12 +116,16 @@ const MISTAKES: readonly Mistake[] = [
   { file: 'guides/writing-many.md', from: '"id": "', to: '"id" "', says: 'This is not JSON' },
   { file: 'paths/key.yaml', from: 'tags: [Key]', to: 'tags: [Keys]', says: 'is not listed in openapi/openapi.yaml' },
 ];
-/** A mistake that makes the contract unreadable, and so hides all others. */
+/** A mistake that makes the contract unreadable, and so hides the other mistakes of the contract. */
 const UNREADABLE = { file: 'paths/events.yaml', from: '  summary:', to: '   summary:', says: 'is not indented' };
 
 test.each([
   ['several mistakes', MISTAKES],
   ['a mistake that makes the contract unreadable', [UNREADABLE]],
+  [
+    'the mistakes of guides beside an unreadable contract',
+    [UNREADABLE, ...MISTAKES.filter(({ file }) => file.endsWith('.md'))],
+  ],
 ])(
   '%s are named by file and line with a remedy, by the lint and on the page alike, until they are corrected',
   async (_what, mistakes) => {
@@ -153,9 +157,19 @@ test.each([
       }
     }
     for (const [path, text] of good) await writeFile(path, text);
+    await page.getByText('No problems.').waitFor();
     await alert.waitFor({ state: 'hidden' });
   },
 );
+
+test('a saved guide is shown while the contract is unreadable', async () => {
+  const page = await visit('/docs/backups');
+  const text = await readFile(join(checkout, 'openapi', UNREADABLE.file), 'utf8');
+  await edit(`openapi/${UNREADABLE.file}`, UNREADABLE.from, UNREADABLE.to);
+  await edit('openapi/guides/backups.md', '# ', '# At last: ');
+  await page.getByRole('heading', { level: 1, name: 'At last: ' }).waitFor();
+  await writeFile(join(checkout, 'openapi', UNREADABLE.file), text);
+});
 
 test('the preview serves the contract for tools that follow it', async () => {
   expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });

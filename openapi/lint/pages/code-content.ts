@@ -19,20 +19,22 @@ import { labelOf } from './code-label.ts';
 export const codeContent: PageRule = {
   name: 'code-content',
   check({ file, tokens, report }, { document }) {
-    if (document === null || !file.startsWith('openapi/guides/')) return;
-    const contract = contractOf(document);
+    if (!file.startsWith('openapi/guides/')) return;
+    const contract = document === null ? null : contractOf(document);
     for (const at of tokens.filter(({ type }) => type === 'codeFenced')) {
       const [opening = '', ...lines] = at.text.split('\n');
       const { language, options } = labelOf(opening);
       const code = lines.slice(0, -1).join('\n');
       const faults =
         language === 'json'
-          ? faultsOfJson(code, options, contract.ajv)
-          : language === 'http'
-            ? faultsOfResponse(code, options, contract)
-            : language === 'sh'
-              ? faultsOfCommands(code, options, contract)
-              : [];
+          ? faultsOfJson(code, options, contract)
+          : contract === null
+            ? []
+            : language === 'http'
+              ? faultsOfResponse(code, options, contract)
+              : language === 'sh'
+                ? faultsOfCommands(code, options, contract)
+                : [];
       for (const { line = 0, ...fault } of faults) report({ at, line: at.startLine + line, ...fault });
     }
   },
@@ -105,8 +107,11 @@ function contractOf(document: Json): Contract {
   return contract;
 }
 
-/** Returns the faults of a JSON block. The rule code-label reports labels that name an unknown example or schema. */
-function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
+/**
+ * Returns the faults of a JSON block. Without a contract, only its syntax is checked. The rule code-label reports labels that
+ * name an unknown example or schema.
+ */
+function faultsOfJson(code: string, options: Options, contract: Contract | null): Fault[] {
   if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
   if (!options.has('schema')) return [];
   let value: unknown;
@@ -123,7 +128,7 @@ function faultsOfJson(code: string, options: Options, ajv: Ajv2020): Fault[] {
     ];
   }
   const name = options.get('schema') ?? '';
-  const validate = validatorOf(name, ajv);
+  const validate = contract === null ? null : validatorOf(name, contract.ajv);
   if (validate === null || validate(value)) return [];
   return [
     {

@@ -13,7 +13,7 @@ import { inOrder, type Problem, problemsText } from '../../lint/problem.ts';
 import { lintSpelling } from '../../lint/spelling.ts';
 import { onChange, repeatWhenChanged } from '../../watch.ts';
 import { workflowFiles } from '../../workflows/run.ts';
-import { contractOf } from '../contract.ts';
+import { type Contract, contractOf } from '../contract.ts';
 import { readSource } from '../guides.ts';
 import { readSite, type SiteFiles } from '../site.ts';
 
@@ -28,6 +28,9 @@ type PreviewOptions = {
 /** An open page: its path, and the hash of the content that it shows; `null` if the page could not be built. */
 type Reader = { readonly path: string; shown: string | null };
 
+/** What the linter found. It is complete when everything was checked after the last change. */
+type Findings = { readonly problems: string; readonly complete: boolean };
+
 /**
  * Serves the documentation under the same paths as an API server, and reloads each open page whose content a saved file changes.
  */
@@ -36,7 +39,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   const linter = createLinter(root);
   const readers = new Map<ServerResponse, Reader>();
   let site: SiteFiles = new Map();
-  let problems = '';
+  let contract: Contract | null = null;
+  let findings: Findings = { problems: '', complete: false };
   let url = '';
 
   const isOfContract = (file: string) => /\/openapi\/(openapi\.yaml$|paths\/|webhooks\/|components\/)/.test(file);
@@ -74,12 +78,13 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     res.write('event: reload\ndata:\n\n');
     reader.shown = present;
   };
-  const tellProblems = (res: ServerResponse) => res.write(`event: problems\ndata: ${JSON.stringify(problems)}\n\n`);
-  const report = (found: string) => {
-    if (found === problems) return;
-    problems = found;
-    if (problems !== '') print(problems);
-    for (const res of readers.keys()) tellProblems(res);
+  const sendFindings = (res: ServerResponse) => res.write(`event: findings\ndata: ${JSON.stringify(findings)}\n\n`);
+  const report = (problems: string, complete: boolean) => {
+    const before = findings;
+    findings = { problems, complete };
+    if (problems !== '' && problems !== before.problems) print(problems);
+    if (problems === '' && complete && !before.complete) print(NO_PROBLEMS);
+    for (const res of readers.keys()) sendFindings(res);
   };
   const printFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
 
@@ -89,9 +94,10 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     round += 1;
     const own = round;
     let failure = '';
-    const contract = await bundled().catch((error: unknown) => {
+    // While the contract cannot be read, the pages and the checks of the guides use the last one that could be.
+    contract = await bundled().catch((error: unknown) => {
       failure = String(error);
-      return null;
+      return contract;
     });
     try {
       if (contract !== null)
@@ -111,9 +117,9 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     const document = contract?.document ?? null;
     const lintAll = async () => {
       const found = await linter.inAll(document);
-      if (own === round) report(found === '' ? failure : found);
+      if (own === round) report(found || failure, true);
     };
-    report((await linter.inSaved(document)) || failure);
+    report((await linter.inSaved(document)) || failure, false);
     setTimeout(() => own === round && lintAll().catch(printFailure), LINT_AFTER_MS).unref();
   };
 
@@ -123,7 +129,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     } catch (error) {
       // A page that cannot be built shows the reason.
       res.writeHead(200, { 'Content-Type': HTML }).end(withScript(NOTHING, '/preview.js'));
-      report(error instanceof Error ? error.message : String(error));
+      report(error instanceof Error ? error.message : String(error), false);
     }
   });
   const respond = (req: IncomingMessage, res: ServerResponse) => {
@@ -133,7 +139,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       const reader = { path: searchParams.get('path') ?? '/docs', shown: searchParams.get('shown') };
       readers.set(res, reader);
       res.once('close', () => readers.delete(res));
-      tellProblems(res);
+      sendFindings(res);
       // The content may have changed since the page was sent.
       return reloadIfChanged(res, reader);
     }
@@ -167,6 +173,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
 /** The delay before everything is linted, so that an open page shows the change first. */
 const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
+
+const NO_PROBLEMS = 'No problems.';
 
 /** An empty page, on which only problems appear. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
