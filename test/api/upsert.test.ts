@@ -1,4 +1,5 @@
 import type { Client } from '../support/clients/client.ts';
+import { exampleOf } from '../support/contract/contract.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
 const server = await useServer();
@@ -30,9 +31,11 @@ test('the first request creates the parent program, the second one replaces its 
 
 test('a field that is omitted gets the value that it has after a creation without it', async () => {
   const { client } = await createTestOrganization(server);
-  const { body } = await client.put(urlOf('e-1'), FULL);
-  const replaced = await client.put(urlOf('e-1'), { name: 'Full' });
-  expect(replaced.body).toEqual({ ...body, description: null, metadata: {}, updated_at: replaced.body.updated_at });
+  const { id, created_at } = (await client.put(urlOf('e-1'), exampleOf('ParentProgramUpsertFull'))).body;
+  const minimal = exampleOf('ParentProgramMinimal');
+  const replaced = await client.put(urlOf('e-1'), { name: minimal.name });
+  const { updated_at } = replaced.body;
+  expect(replaced.body).toEqual({ ...minimal, id, external_id: 'e-1', created_at, updated_at });
 });
 
 test('the same content changes nothing, updated_at and ETag included, and adds no event', async () => {

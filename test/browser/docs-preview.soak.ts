@@ -113,7 +113,7 @@ type Mistake = { readonly file: string; readonly from: string; readonly to: stri
 const MISTAKES: readonly Mistake[] = [
   { file: 'guides/authentication.md', from: '(errors.md', to: '(error.md', says: 'Did you mean "errors.md"?' },
   { file: 'guides/versioning.md', from: 'additions', to: 'aditions', says: 'Did you mean "additions"?' },
-  { file: 'guides/writing-many.md', from: '"id": "', to: '"id" "', says: 'This is not JSON' },
+  { file: 'guides/writing-many.md', from: '"status": ', to: '"status" ', says: 'This is not JSON' },
   { file: 'paths/key.yaml', from: 'tags: [Key]', to: 'tags: [Keys]', says: 'is not listed in openapi/openapi.yaml' },
 ];
 /** A mistake that makes the contract unreadable, and so hides the other mistakes of the contract. */

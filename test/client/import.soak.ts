@@ -3,6 +3,7 @@ import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeLimits } from '../../src/service/operator/organizations.ts';
 import { getPackedClient, installClient } from '../support/clients/client-package.ts';
+import { exampleOf } from '../support/contract/contract.ts';
 import { type Ended, kill, type Running, runFile, startFile } from '../support/processes/process.ts';
 import {
   hangsUp,
@@ -25,6 +26,12 @@ const scratch = await installClient(packed);
 afterAll(() => scratch.remove());
 const { bin } = JSON.parse(packed.files.get('package.json') ?? '');
 const COMMAND = join(scratch.folder, 'node_modules/charter-client', bin['charter-import']);
+
+const TEXTS = Object.keys(exampleOf('ParentProgramUpsertFull')).filter(
+  (field) => !['name', 'metadata'].includes(field),
+);
+/** The message for a file that has columns for the required fields only. */
+const EMPTY_FIELDS = `Fields without a column, which become empty: ${[...TEXTS, 'metadata'].join(', ')}.\n`;
 
 let files = 0;
 
@@ -125,7 +132,7 @@ test('columns that are ignored are named, with the fields that they are probably
     stdout: expect.stringMatching(/^1 row created, 0 replaced or unchanged, 0 refused\./),
     stderr:
       'Ignored columns: descripton (did you mean description?), Metadata.region (did you mean metadata.region?), Owner, 2 without a name.\n' +
-      'Fields without a column, which become empty: description, metadata.\n',
+      EMPTY_FIELDS,
   });
 });
 
@@ -150,7 +157,7 @@ test('refused rows are a file with the reasons, which can be corrected and impor
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: expect.stringContaining(`2 rows created, 0 replaced or unchanged, 3 refused: see ${refused}.`),
-    stderr: 'Ignored columns: note.\nFields without a column, which become empty: description, metadata.\n',
+    stderr: `Ignored columns: note.\n${EMPTY_FIELDS}`,
   });
   expect([...(await programsOf(ours)).keys()]).toEqual(['a', 'e']);
   const report = await readFile(refused, 'utf8');

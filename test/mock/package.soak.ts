@@ -8,6 +8,7 @@ import { publint } from 'publint';
 import { pack } from '../../scripts/client/build-package.ts';
 import { buildMockPackage } from '../../scripts/mock/package/pack-mock.ts';
 import { typeCheck } from '../support/clients/client-package.ts';
+import { exampleOf } from '../support/contract/contract.ts';
 import { openFolder, useFolder } from '../support/folder.ts';
 import { kill, LIMITED, runningOf, untilPrinted } from '../support/processes/process.ts';
 
@@ -115,11 +116,9 @@ test('it begins with the seed, keeps what is written, and begins again at a rese
     ['First', 'Second', 'Third'],
     ['First', 'Second'],
     {
+      ...exampleOf('ParentProgramMinimal'),
       id: '019c2291-34b8-752e-bca9-6513269e0d37',
       name: 'Other',
-      description: null,
-      external_id: null,
-      metadata: {},
       created_at: at,
       updated_at: at,
     },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { formatKey } from '../../src/domain/keys/api-key.ts';
 import { exchangeRaw, parseRaw, rawRequest } from '../support/clients/client.ts';
+import { exampleOf } from '../support/contract/contract.ts';
 import { startTestProxy } from '../support/servers/mock.ts';
 import { startUpstream } from '../support/servers/scripted-server.ts';
 import { until } from '../support/wait.ts';
@@ -112,16 +113,8 @@ test.each<[string, SentRequest, number]>([
 });
 
 test('the proxy reports an invalid body that the server accepts', async () => {
-  const program = {
-    id: ID,
-    name: 'x',
-    description: null,
-    external_id: null,
-    metadata: {},
-    created_at: '2026-02-03T08:14:27.512Z',
-    updated_at: '2026-02-03T08:14:27.512Z',
-  };
-  const given = { status: 201, headers: { ETag: '"x"', Location: `${LIST}/${ID}` }, body: program };
+  const body = { ...exampleOf('ParentProgramMinimal'), id: ID };
+  const given = { status: 201, headers: { ETag: '"x"', Location: `${LIST}/${ID}` }, body };
   const sent = { method: 'POST', url: LIST, body: { name: 'x', colour: 'green' } };
   expect(await disagreements(given, sent)).toEqual([
     expect.stringMatching(/^the contract forbids this request \(422: colour is not a field/),
