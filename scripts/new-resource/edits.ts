@@ -164,7 +164,7 @@ function eventEdits({ names: { plural, singular, type, file, constant } }: Resou
     after('src/store/resources/events.ts', /^ {2}parent_program: .*\n/m, `  ${singular}: ${constant},\n`),
     after(
       'src/domain/resources/events.ts',
-      /^const RESOURCES = \{[^}]*?(?=,?\s*\})/m,
+      /^const RESOURCES: .* = \{[^}]*?(?=,?\s*\})/m,
       `, ${singular}: '${plural}:read'`,
     ),
     ...readable('openapi/paths/events.yaml', plural),

@@ -1,21 +1,17 @@
+import type { components } from '../../../generated/openapi.d.ts';
+import contract from '../../../generated/openapi.json' with { type: 'json' };
 import type { Permission } from '../people/role.ts';
 
-/**
- * The resources whose changes are events, and the permission that a key needs to read the events of each. A migration calls
- * "record_events_of" for the same resources.
- */
-const RESOURCES = { parent_program: 'parent_programs:read' } as const satisfies Readonly<Record<string, Permission>>;
-const CHANGES = ['created', 'updated', 'deleted'] as const;
-export type EventResource = keyof typeof RESOURCES;
-export type EventType = `${EventResource}.${(typeof CHANGES)[number]}`;
+/** The type of an event, such as "parent_program.created". */
+export type EventType = components['schemas']['Event']['type'];
+/** A resource whose changes are events. A migration calls "record_events_of" for each of them. */
+export type EventResource = EventType extends `${infer Resource}.${string}` ? Resource : never;
 
-/** The types of all events. The contract lists them, too; a test compares the two lists. */
-export const EVENT_TYPES: readonly EventType[] = typesOf(Object.keys(RESOURCES));
+/** The types of all events, as the contract lists them. The assertion is safe, because the type is made from the same list. */
+export const EVENT_TYPES = contract.components.schemas.Event.properties.type.enum as readonly EventType[];
 
-function typesOf(resources: readonly string[]): EventType[] {
-  // The type holds, because all names come from RESOURCES.
-  return resources.flatMap((resource) => CHANGES.map((change) => `${resource}.${change}` as EventType));
-}
+/** The permission that a key needs to read the events of each resource. */
+const RESOURCES: Readonly<Record<EventResource, Permission>> = { parent_program: 'parent_programs:read' };
 
 /** Returns the permission that a key needs to read events of a type; none if this version does not know the type. */
 export function permissionsToRead(type: string): Permission[] {
