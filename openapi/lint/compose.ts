@@ -11,9 +11,10 @@ import { type Context, report } from './rule.ts';
 /**
  * Replaces the placeholders in an example.
  *
- * In a value, `x-example: NAME` adds the members of the example NAME, except those that `x-omit` lists. Members beside
- * `x-example` replace members with the same names. In a value with an `x-signature` beside it, `{signature}` becomes the
- * signature that `x-signature` describes.
+ * In a value, `x-example: NAME` adds the members of the example NAME. Members beside `x-example` replace members with the same
+ * names. `x-schema: NAME` gives the value the members of the schema NAME, in their order: it leaves out all others, and members
+ * that are required but missing become null. In a value with an `x-signature` beside it, `{signature}` becomes the signature that
+ * `x-signature` describes.
  *
  * In a string, `{fields ParentProgramCreate}` becomes the names of the schema's properties, `{values Event.type}` the values of a
  * property, and `{parameters parent_programs.yaml}` the query parameters of the file's GET operation.
@@ -21,7 +22,7 @@ import { type Context, report } from './rule.ts';
 export const examples = {
   Example(example: Record<string, unknown>, context: Context): void {
     const { 'x-signature': signed, value } = example;
-    const folder = join(dirname(context.location.source.absoluteRef), '../examples');
+    const folder = join(context.location.source.absoluteRef.replace(PLACE, ''), 'components/examples');
     const unknown = filesIn(example).find((file) => !existsSync(join(folder, file)));
     if (unknown !== undefined) {
       const message = `An example refers to a file that does not exist: ${join('openapi/components/examples', unknown)}.`;
@@ -36,6 +37,9 @@ export const examples = {
     }
   },
 };
+
+/** The end of a path of the contract, after its main folder. */
+const PLACE = /\/(components\/\w+|paths|webhooks)?\/?[^/]+$/;
 
 /**
  * Replaces each `$ref` to a file in components/properties, in the properties of a schema or in a parameter, by the content of
@@ -65,11 +69,17 @@ function composeValue(value: unknown, folder: string): unknown {
     return value.replaceAll(LIST, (_, kind, name) => listOf(kind, name, folder).join(', '));
   if (Array.isArray(value)) return value.map((item) => composeValue(item, folder));
   if (!isObject(value)) return value;
-  const { 'x-example': name, 'x-omit': omitted = [], ...members } = value;
-  const base = typeof name === 'string' ? Object.entries(Object(exampleValue(name, folder))) : [];
-  const kept = base.filter(([member]) => ![omitted].flat().includes(member));
+  const { 'x-example': name, 'x-schema': schema, ...members } = value;
+  const base = typeof name === 'string' ? Object(exampleValue(name, folder)) : {};
   const own = Object.entries(members).map(([member, content]) => [member, composeValue(content, folder)]);
-  return Object.fromEntries([...kept, ...own]);
+  const composed: Json = { ...base, ...Object.fromEntries(own) };
+  return typeof schema === 'string' ? withMembersOf(schema, composed, folder) : composed;
+}
+
+function withMembersOf(schema: string, value: Json, folder: string): Json {
+  const { properties: known, required = [] } = parse(readFileSync(join(folder, `../schemas/${schema}.yaml`), 'utf8'));
+  const kept = Object.keys(known).filter((member) => member in value || required.includes(member));
+  return Object.fromEntries(kept.map((member) => [member, value[member] ?? null]));
 }
 
 const LIST = /\{(fields|values|parameters) ([\w.]+)\}/g;
@@ -100,7 +110,11 @@ function filesIn(value: unknown): string[] {
     return [...value.matchAll(LIST)].map(([, kind = '', name = '']) => FILES[kind]?.(name) ?? '');
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, content]) =>
-    member === 'x-example' ? [`${content}.yaml`] : filesIn(content),
+    member === 'x-example'
+      ? [`${content}.yaml`]
+      : member === 'x-schema'
+        ? [`../schemas/${content}.yaml`]
+        : filesIn(content),
   );
 }
 
