@@ -7,13 +7,20 @@ import pg from 'pg';
 import { migrate } from '../src/postgres/migrate.ts';
 import { MIGRATIONS_DIR, readMigrations } from '../src/postgres/migrations.ts';
 import { withSchemaEngine } from '../src/postgres/schema-engine.ts';
-import { type CheckMigration, type ColumnCheck, migrationsOfCheck, nameOfCheck } from './check-migrations.ts';
 import { messageOf, runMain } from './command-line.ts';
 import { longLocksOf } from './migration-locks.ts';
+import {
+  type ColumnCheck,
+  migrationsOfChange,
+  migrationsOfCheck,
+  type NewMigration,
+  nameOfCheck,
+} from './migrations-of-change.ts';
 import { nextMigrationTime } from './next-migration-time.ts';
 import { startTemporaryPostgres } from './temporary-postgres.ts';
 
-const HELP = `npm run migration -- --name add_something   writes the next migration for the changes of the schema
+const HELP = `npm run migration -- --name add_something   writes the next migrations for the changes of the schema: one for each new index of
+                                            a table that exists, and one for everything else
 npm run migration -- --check                fails if prisma/schema.prisma and prisma/migrations differ, or if a migration
                                             would lock a large table for long
 
@@ -109,15 +116,18 @@ async function describeLongLocks(): Promise<string> {
 /**
  * Returns the missing migrations: those that make the tables agree with the schema, and those of the CHECK constraint, if any.
  */
-async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMigration[]> {
+async function findChanges(check: ColumnCheck | null): Promise<readonly NewMigration[]> {
   // Ignores SIGINT for the one or two seconds that this takes, because an interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
   const postgres = await startTemporaryPostgres();
   try {
     await migrate(postgres.url);
-    const sql = await diff(postgres.url);
-    const changes = sql === null ? [] : [{ ending: '', sql: sql.endsWith('\n') ? sql : `${sql}\n` }];
-    return check === null ? changes : await withCheck(postgres.url, changes[0]?.sql ?? '', check);
+    const earlier = (await readMigrations()).map(({ sql }) => sql).join('\n');
+    const changes = migrationsOfChange((await diff(postgres.url)) ?? '', earlier);
+    if (check === null) return changes;
+    const change = changes.find(({ ending }) => ending === '')?.sql ?? '';
+    const indexes = changes.filter(({ ending }) => ending !== '');
+    return [...(await withCheck(postgres.url, change, check)), ...indexes];
   } finally {
     await postgres.end();
   }
@@ -127,7 +137,7 @@ async function findChanges(check: ColumnCheck | null): Promise<readonly CheckMig
  * Returns the migration for the change of the schema and those of the CHECK constraint. Executes all of these migrations, to find
  * mistakes in the condition.
  */
-async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly CheckMigration[]> {
+async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly NewMigration[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

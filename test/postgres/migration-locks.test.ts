@@ -1,5 +1,5 @@
-import { migrationsOfCheck } from '../../scripts/check-migrations.ts';
 import { longLocksOf } from '../../scripts/migration-locks.ts';
+import { migrationsOfChange, migrationsOfCheck } from '../../scripts/migrations-of-change.ts';
 
 test.each([
   'CREATE INDEX "i" ON "parent_programs"("name");',
@@ -47,6 +47,26 @@ test.each([
   expect(written).toHaveLength(count);
   if (!state.isTableNew) expect(written.flatMap((sql) => longLocksOf(sql))).toEqual([]);
   expect(migrationsOfCheck({ ...check, condition: null }, state)).toHaveLength(1);
+});
+
+test('the written migrations of a field with a filter build its index alone, and record its events as before', () => {
+  const column = 'ALTER TABLE "programs" ADD COLUMN     "country" VARCHAR(2);';
+  const table =
+    '-- CreateTable\nCREATE TABLE "new" ("id" UUID);\n\n-- CreateIndex\nCREATE INDEX "new_idx" ON "new"("id");';
+  const indexes = ['INDEX "a_idx" ON "programs"("country");', 'UNIQUE INDEX "b_key" ON "programs"("country", "id");'];
+  const call = `SELECT "record_events_of"('programs', 'program', $$CASE WHEN true THEN 'archived' END$$);`;
+  const earlier = `SELECT "record_events_of"('programs', 'program');\n${call}\nSELECT "record_events_of"('others', 'other');\n`;
+  const sql = [`-- AlterTable\n${column}`, table, ...indexes.map((each) => `-- CreateIndex\nCREATE ${each}`)].join(
+    '\n\n',
+  );
+  const written = migrationsOfChange(`${sql}\n`, earlier);
+  expect(written).toEqual([
+    { ending: '', sql: expect.stringContaining(call) },
+    { ending: '_index', sql: expect.stringMatching(/^-- CreateIndex\nCREATE INDEX CONCURRENTLY "a_idx" .*;\n$/) },
+    { ending: '_index_2', sql: expect.stringMatching(/\nCREATE UNIQUE INDEX CONCURRENTLY "b_key" .*;\n$/) },
+  ]);
+  expect(written[0]?.sql).toContain(table);
+  expect(written.flatMap((each) => longLocksOf(each.sql))).toEqual([]);
 });
 
 test.each([

@@ -10,7 +10,35 @@ export type ColumnCheck = {
 export const nameOfCheck = ({ table, column }: Pick<ColumnCheck, 'table' | 'column'>) => `${table}_${column}_check`;
 
 /** A migration to write. `ending` is appended to the migration's name. */
-export type CheckMigration = { readonly ending: string; readonly sql: string };
+export type NewMigration = { readonly ending: string; readonly sql: string };
+
+const INDEX = /-- CreateIndex\nCREATE ((?:UNIQUE )?INDEX) (".*" ON ("\w+").*;\n)\n?/g;
+
+/**
+ * Returns the migrations for a change of the schema, from the SQL that Prisma writes for it. Each index of a table that exists is
+ * built concurrently, in a migration of its own. A table whose columns change records its events as `earlier`, the SQL of all
+ * earlier migrations, says.
+ */
+export function migrationsOfChange(sql: string, earlier: string): NewMigration[] {
+  const created = [...sql.matchAll(/^CREATE TABLE ("\w+")/gm)].map(([, table]) => table);
+  const indexes: NewMigration[] = [];
+  const rest = sql.replace(INDEX, (text, kind, index, table) => {
+    if (created.includes(table)) return text;
+    const ending = indexes.length === 0 ? '_index' : `_index_${indexes.length + 1}`;
+    indexes.push({ ending, sql: `-- CreateIndex\nCREATE ${kind} CONCURRENTLY ${index}` });
+    return '';
+  });
+  const changed = rest.matchAll(/^ALTER TABLE "(\w+)"[^;]*?\b(?:ADD|DROP) COLUMN/gm);
+  const calls = [...new Set([...changed].map(([, table = '']) => table))].map((table) => callFor(table, earlier));
+  const change = [rest.trimEnd(), ...calls].filter((text) => text !== '').join('\n\n');
+  return [...(change === '' ? [] : [{ ending: '', sql: `${change}\n` }]), ...indexes];
+}
+
+/** Returns the last call of "record_events_of" for a table, with a comment; empty if the table has no events. */
+function callFor(table: string, earlier: string): string {
+  const calls = earlier.match(new RegExp(`^SELECT "record_events_of"\\('${table}',[^;]*;`, 'gm')) ?? [];
+  return calls.length === 0 ? '' : `-- The events have the columns of the table.\n${calls.at(-1)}`;
+}
 
 /**
  * Returns the migrations that add, replace or drop a CHECK constraint, in order. PostgreSQL reads all rows to validate a
@@ -28,7 +56,7 @@ export function migrationsOfCheck(
   // The migration creates the table, so there are no rows to validate.
   if (isTableNew) return [{ ending: '', sql: alter(`ADD CONSTRAINT "${name}" CHECK (${condition})`) }];
   const added = exists ? `${name}_next` : name;
-  const migrations: CheckMigration[] = [
+  const migrations: NewMigration[] = [
     { ending: '', sql: alter(`ADD CONSTRAINT "${added}" CHECK (${condition}) NOT VALID`) },
     { ending: '_validated', sql: alter(`VALIDATE CONSTRAINT "${added}"`) },
   ];
