@@ -195,6 +195,9 @@ export async function seedKeys(
       ...daysOf(hours).map((use) => ({ ...use, period: 'day' as const })),
     ];
     await tx.keyUse.createMany({ data: rows.map((row) => ({ ...row, organizationId, keyId: id })) });
+    await tx.keyOperationUse.createMany({
+      data: daysOf(hours).map((use) => ({ ...use, operation: key.operation, organizationId, keyId: id })),
+    });
     const requests = requestsOfLastDays(key, hours, now);
     await tx.keyRequest.createMany({ data: requests.map((request) => ({ ...request, organizationId, keyId: id })) });
   }

@@ -164,7 +164,7 @@ function recordUse(
 ): void {
   const result = resultOf(status, rateLimitFields);
   // A batch that a limit refused has spent none of its tokens.
-  use.countResponse(result, result === 'limited' ? 1 : 1 + extraItems);
+  use.countResponse(operation, result, result === 'limited' ? 1 : 1 + extraItems);
   if (result === 'successful' && !use.lacksSample(operation)) return;
   const durationMs = Math.round(performance.now() - startedAt);
   use.noteRequest({ requestId, at, operation, status, exception: name, message, durationMs });

@@ -2,6 +2,7 @@ import { PROVIDER_WAYS } from '../service/sign-in/ways.ts';
 import { deleteOldKeyNotices } from '../store/keys/key-notices.ts';
 import { deleteOldKeyRequests } from '../store/keys/key-requests.ts';
 import { deleteOldKeyNetworks, deleteOldKeyUses } from '../store/keys/key-uses.ts';
+import { deleteOldOperationUses } from '../store/keys/operation-uses.ts';
 import { deleteIdleRateLimits } from '../store/keys/rate-limits.ts';
 import { deleteExpiredAccessLinks } from '../store/people/access-links.ts';
 import { deleteExpiredChallenges } from '../store/people/passkeys.ts';
@@ -41,6 +42,7 @@ const TASKS = {
   'passkey challenges': deleteExpiredChallenges,
   'rate limits': deleteIdleRateLimits,
   'counts of requests': deleteOldKeyUses,
+  'counts of requests by operation': deleteOldOperationUses,
   'requests of keys': deleteOldKeyRequests,
   'notices about keys': deleteOldKeyNotices,
   'networks of keys': deleteOldKeyNetworks,

@@ -2,6 +2,7 @@ import {
   isUnsuccessful,
   KEPT_REQUESTS,
   MAX_USED_NETWORKS,
+  REQUEST_RESULTS,
   type RecordedRequest,
   type RequestResult,
 } from '../domain/keys/key-usage.ts';
@@ -26,10 +27,10 @@ export type UseRecorder = {
   /** Counts a request that was refused because the key had been rotated or revoked. */
   countRefusedUse(): void;
   /**
-   * Counts a response. "limited" means that a limit of the key or its organization refused the request. `items` is the number of
-   * changes of a batch, and 1 for every other request.
+   * Counts a response to a request of this operation. "limited" means that a limit of the key or its organization refused the
+   * request. `items` is the number of changes of a batch, and 1 for every other request.
    */
-  countResponse(result: RequestResult | 'limited', items?: number): void;
+  countResponse(operation: string, result: RequestResult | 'limited', items?: number): void;
   /** Returns whether the sample of successful requests lacks one for this operation since the last write. */
   lacksSample(operation: string): boolean;
   /** Records a request that was refused or failed, or is part of the sample. */
@@ -83,7 +84,7 @@ const MAX_EVERY_SECONDS = 60;
 const INTERVAL_RATIO = 20;
 /** The time in seconds within which a use is written. It is twice the interval, because a write takes time, too. */
 const UNWRITTEN_SECONDS = 2 * MAX_EVERY_SECONDS;
-/** The default of `maxKeys`. So many keys take about 40 MB of memory, and a few seconds to write. */
+/** The default of `maxKeys`. So many keys take about 55 MB of memory, and a few seconds to write. */
 const MAX_KEYS = 50_000;
 /**
  * The number of keys in one SQL statement. The statement locks the keys, so a revocation waits for the statement. The statement
@@ -221,6 +222,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   network: string | null = null;
   client: string | null = null;
   networks = NO_NETWORKS;
+  readonly operations = new Map<string, Record<RequestResult, number>>();
   refusedUses = 0;
   successful = 0;
   refused = 0;
@@ -268,10 +270,12 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.refusedUses = Math.min(use.refusedUses + 1, MAX_REFUSED);
   }
 
-  countResponse(result: RequestResult | 'limited', items = 1): void {
+  countResponse(operation: string, result: RequestResult | 'limited', items = 1): void {
     const use = this.#current();
-    use[result] += items;
-    if (result === 'limited') use.refused += items;
+    if (result === 'limited') use.limited += items;
+    const counted = result === 'limited' ? 'refused' : result;
+    use[counted] += items;
+    use.#countsOf(operation)[counted] += items;
   }
 
   lacksSample(operation: string): boolean {
@@ -298,7 +302,20 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     this.failed += failed;
     this.limited += limited;
     this.unlisted += other.unlisted;
+    for (const [operation, counts] of other.operations) {
+      const sum = this.#countsOf(operation);
+      for (const result of REQUEST_RESULTS) sum[result] += counts[result];
+    }
     for (const request of other.requests) this.noteRequest(request);
+  }
+
+  #countsOf(operation: string): Record<RequestResult, number> {
+    let counts = this.operations.get(operation);
+    if (counts === undefined) {
+      counts = { successful: 0, refused: 0, failed: 0 };
+      this.operations.set(operation, counts);
+    }
+    return counts;
   }
 
   #addUnsuccessful(request: RecordedRequest): void {

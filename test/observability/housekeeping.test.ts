@@ -56,6 +56,14 @@ test('housekeeping deletes the counts of requests once no page shows them: hours
     ...['hour 2026-05-29T13', 'hour 2026-05-31T12'],
     ...['day 2026-05-02T00', 'day 2026-05-29T00', 'day 2026-05-31T00'],
   ]);
+  const days = await db.prisma.keyOperationUse.findMany({ orderBy: { startsAt: 'asc' } });
+  expect(days.map(({ startsAt, successful }) => [startsAt.toISOString().slice(0, 10), successful])).toEqual([
+    ...[
+      ['2026-05-02', 1n],
+      ['2026-05-29', 2n],
+      ['2026-05-31', 1n],
+    ],
+  ]);
 });
 
 test('housekeeping deletes webhook deliveries with their events, and the counts of their days after 30 days', async () => {

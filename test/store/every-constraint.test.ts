@@ -82,6 +82,15 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
     refused: 0,
     failed: 0,
   }),
+  key_operation_uses: () => ({
+    organization_id: organizationId,
+    key_id: keyId,
+    operation: 'getKey',
+    starts_at: new Date(Math.floor(Math.random() * 1e12)),
+    successful: 1,
+    refused: 0,
+    failed: 0,
+  }),
   key_requests: () => ({
     organization_id: organizationId,
     key_id: keyId,

@@ -31,20 +31,20 @@ test('uses that could not be written are kept, merged with later ones, and writt
   const begun = uses.of(of, late);
   begun.noteAcceptance(late);
   begun.countRefusedUse();
-  begun.countResponse('successful');
+  begun.countResponse('getKey', 'successful');
   const flushed = uses.flush();
   // The write has begun. Two requests began before it: one gets its response during the write, and one after it.
   await null;
   uses.of(of, early).noteAcceptance(early);
   uses.of(of, early).countRefusedUse();
-  begun.countResponse('failed');
+  begun.countResponse('getEvent', 'failed');
   await flushed;
   await uses.flush();
   expect(failures).toHaveLength(2);
-  begun.countResponse('refused');
+  begun.countResponse('getKey', 'refused');
   isDown = false;
   await uses.flush();
-  begun.countResponse('successful');
+  begun.countResponse('getKey', 'successful');
   await uses.stop();
   expect(await rowOf(id)).toEqual({ lastUsedAt: late, refusedUses: 2 });
   expect(await db.prisma.keyUse.findMany({ where: { keyId: id }, orderBy: { period: 'asc' } })).toEqual(
@@ -52,6 +52,12 @@ test('uses that could not be written are kept, merged with later ones, and writt
       expect.objectContaining({ startsAt: new Date(startsAt), successful: 2n, refused: 1n, failed: 1n }),
     ),
   );
+  expect(
+    await db.prisma.keyOperationUse.findMany({ where: { keyId: id }, orderBy: { operation: 'asc' } }),
+  ).toMatchObject([
+    { operation: 'getEvent', successful: 0n, refused: 0n, failed: 1n },
+    { operation: 'getKey', successful: 2n, refused: 1n, failed: 0n },
+  ]);
 });
 
 // The risk: one SQL statement for all keys exceeds its time limit each time, and locks all keys until then.
@@ -79,7 +85,7 @@ test('a thousand keys are written at once, and those that cannot be written keep
   });
   const failures: unknown[] = [];
   const uses = startKeyUses({ ...db, pool }, { onFailure: (error) => failures.push(error) });
-  for (const id of ids) uses.of({ organizationId, id }, AT).countResponse('successful');
+  for (const id of ids) uses.of({ organizationId, id }, AT).countResponse('getKey', 'successful');
   const counted = async () => {
     const found = await db.prisma.keyUse.findMany({ where: { keyId: { in: ids }, period: 'day' } });
     return [found.length, found.reduce((sum, { successful }) => sum + Number(successful), 0)];
@@ -127,7 +133,7 @@ test('ten processes that write the same keys concurrently lose nothing', async (
     for (const { of } of i % 2 === 0 ? keys : keys.toReversed()) {
       const use = writer.of(of, AT);
       use.countRefusedUse();
-      use.countResponse('refused');
+      use.countResponse('getKey', 'refused');
     }
   await Promise.all(writers.map((writer) => writer.stop()));
   await own.close();

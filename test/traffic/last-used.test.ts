@@ -74,9 +74,9 @@ test('one statement writes many keys of several organizations, and an empty flus
     for (let i = 0; i < 1000; i += 1) {
       const use = uses.of(of, at);
       use.noteAcceptance(at);
-      use.countResponse('successful');
+      use.countResponse('getKey', 'successful');
     }
-    uses.of(of, hourLater).countResponse('refused');
+    uses.of(of, hourLater).countResponse('getKey', 'refused');
   }
   uses.of({ organizationId: other.scope.organizationId, id: foreign.id }, at).noteAcceptance(at);
   expect(await countStatements(server.db, () => uses.flush(), ['lease_tokens'])).toBe(1);
@@ -97,7 +97,7 @@ test('a use names its organization, so the same id in another organization stays
   const uses = startKeyUses(server.db, { onFailure: failing });
   const elsewhere = { organizationId: (await createScope(server.db)).organizationId, id };
   uses.of(elsewhere, new Date()).noteAcceptance(new Date());
-  uses.of(elsewhere, new Date()).countResponse('successful');
+  uses.of(elsewhere, new Date()).countResponse('getKey', 'successful');
   await uses.stop();
   expect((await rowOf(id)).lastUsedAt).toBeNull();
   expect(await server.db.prisma.keyUse.count({ where: { keyId: id } })).toBe(0);

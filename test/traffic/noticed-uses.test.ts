@@ -13,7 +13,7 @@ test('more than a hundred refusals by a rate limit in an hour cause one notice a
   const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
   const refuse = async (count: number, at: Date) => {
     for (let i = 0; i < count; i += 1)
-      uses.of({ organizationId: scope.organizationId, id }, at).countResponse('limited');
+      uses.of({ organizationId: scope.organizationId, id }, at).countResponse('getKey', 'limited');
     await uses.flush();
   };
   const at = new Date('2026-11-20T10:59:00Z');

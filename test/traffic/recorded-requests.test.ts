@@ -22,7 +22,7 @@ function refuse(uses: KeyUseWriter, { of }: Key, count: number, { status = 422, 
   for (let i = 0; i < count; i += 1) {
     const at = new Date(AT.getTime() + i);
     const request = { operation: 'getKey', exception: 'ValidationException', message, durationMs: 1 };
-    uses.of(of, AT).countResponse('refused');
+    uses.of(of, AT).countResponse('getKey', 'refused');
     uses.of(of, AT).noteRequest({ ...request, requestId: crypto.randomUUID(), at, status });
   }
 }

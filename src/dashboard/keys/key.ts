@@ -49,7 +49,7 @@ export async function showKey(context: KeyContext): Promise<View> {
   })}
 ${key.state !== 'active' && html`<div class="notice"><p><strong>This key ${endWords(key)}.</strong> Requests that use it are refused with 401.</p></div>`}
 <section class="card" aria-labelledby="about"><h2 id="about">About</h2>${about(found, context)}</section>
-${usageSection({ usage: found.usage, listUrl: (status) => urlOf(requestsUrl(context.listUrl, key.id), { status, back: context.back }), delaySeconds: dashboard.keyUses.delaySeconds() })}
+${usageSection({ ...found, listUrl: (filter) => urlOf(requestsUrl(context.listUrl, key.id), { ...filter, back: context.back }), delaySeconds: dashboard.keyUses.delaySeconds() })}
 ${rotations(found, context)}
 ${events !== null && eventSection(found, { events, context, isFirst: after === null && before === null })}`;
   return page(context, { title: `${key.name}, API key`, main });

@@ -5,19 +5,29 @@ import {
   SHOWN_PERIODS,
   type UsePeriod,
 } from '../../domain/keys/key-usage.ts';
+import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
-import { chartFigure } from '../markup/chart.ts';
+import { icon } from '../../html/icons.ts';
+import type { OperationUse } from '../../store/keys/operation-uses.ts';
+import { guideUrl } from '../http/addresses.ts';
+import { capitalize, chartFigure } from '../markup/chart.ts';
+import { table } from '../markup/table.ts';
 
 type Props = {
   readonly usage: KeyUsage;
-  /** Returns the URL of the list of recorded requests with this status; with any status if it is `null`. */
-  readonly listUrl: (status: 'refused' | 'failed' | null) => string;
+  readonly byOperation: readonly OperationUse[];
+  /** Returns the URL of the list of recorded requests that match. */
+  readonly listUrl: (filter: RequestFilter) => string;
+  /** The URL of the counts by operation as CSV, if there is such a file. */
+  readonly fileUrl?: string;
   /** The maximum number of seconds until a request is counted. */
   readonly delaySeconds: number;
 };
 
-/** Returns charts of the requests with a key, or with all keys of an organization: one by days and one by hours. */
-export function usageSection({ usage, listUrl, delaySeconds }: Props): Html {
+type RequestFilter = { readonly status?: 'refused' | 'failed'; readonly operation?: string };
+
+/** Returns charts of the requests with a key, or with all keys of an organization: one by days and one by hours. A table has the operations. */
+export function usageSection({ usage, byOperation, listUrl, fileUrl, delaySeconds }: Props): Html {
   const freshness = `Requests of the last ${delaySeconds} seconds may be missing. A batch counts as its changes. Requests to a path or with a method that the API does not have are not counted.`;
   const isUnused = [...usage.day, ...usage.hour].every((use) => requestsOf(use) === 0);
   const figure = (period: UsePeriod) =>
@@ -27,9 +37,30 @@ export function usageSection({ usage, listUrl, delaySeconds }: Props): Html {
       counted: 'Requests',
       outcomes: REQUEST_RESULTS,
       uses: usage[period],
-      links: { refused: listUrl('refused'), failed: listUrl('failed') },
+      links: { refused: listUrl({ status: 'refused' }), failed: listUrl({ status: 'failed' }) },
     });
   return html`<section class="card" aria-labelledby="use"><h2 id="use">Requests</h2>
 ${isUnused ? html`<p class="quiet">No requests in the last ${SHOWN_PERIODS.day} days. ${freshness}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${freshness}</p><div class="use">${figure('day')}${figure('hour')}</div>`}
-<p class="actions"><a class="button" href="${listUrl(null)}">See the requests</a></p></section>`;
+${byOperation.length > 0 && operationTable(byOperation, listUrl)}
+<p class="actions"><a class="button" href="${listUrl({})}">See the requests</a>${fileUrl !== undefined && html`<a class="button" href="${fileUrl}">${icon('download')}Export the operations as CSV</a>`}</p></section>`;
+}
+
+function operationTable(uses: readonly OperationUse[], listUrl: Props['listUrl']): Html {
+  const label = `Operations, last ${SHOWN_PERIODS.day} days`;
+  const count = ({ operation, ...counts }: OperationUse, status: 'refused' | 'failed') =>
+    counts[status] === 0 ? 0 : html`<a href="${listUrl({ status, operation })}">${formatNumber(counts[status])}</a>`;
+  return html`<h3>${label}</h3>
+${table({
+  name: 'uses',
+  label,
+  columns: ['Operation', ...REQUEST_RESULTS.map(capitalize)],
+  rows: uses.map((use) => ({
+    cells: [
+      html`<a class="breakable" href="${guideUrl(`reference/${use.operation}`)}">${use.operation}</a>`,
+      formatNumber(use.successful),
+      count(use, 'refused'),
+      count(use, 'failed'),
+    ],
+  })),
+})}`;
 }

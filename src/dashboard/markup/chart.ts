@@ -89,7 +89,8 @@ function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, 
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
 }
 
-function capitalize(text: string): string {
+/** Returns the text with a capital first letter. */
+export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -2,6 +2,7 @@ import { mayGovern, maySeeKeysOfOthers } from '../../domain/people/role.ts';
 import {
   fileUrlOf,
   NOTICE_SETTINGS_URL,
+  OPERATION_USES_FILE_URL,
   ORGANIZATION_KEYS_URL,
   ORGANIZATION_REQUESTS_URL,
   ORGANIZATION_URL,
@@ -19,7 +20,13 @@ import { provenForm } from '../proof/proven.ts';
 import { form, type SignedInPage } from '../routing/page-routes.ts';
 import { searchOrganizationKeys, showOrganizationKeys } from './api-keys.ts';
 import { NOTICE_FORM, POLICY_FORM, saveNoticeSettings, savePolicy, showPolicy } from './policy.ts';
-import { downloadOrganizationUsage, filterOrganizationUsage, showOrganizationUsage, USAGE_FILTERS } from './usage.ts';
+import {
+  downloadOperationUses,
+  downloadOrganizationUsage,
+  filterOrganizationUsage,
+  showOrganizationUsage,
+  USAGE_FILTERS,
+} from './usage.ts';
 
 export const organizationPages: readonly SignedInPage[] = [
   {
@@ -49,6 +56,11 @@ export const organizationPages: readonly SignedInPage[] = [
     path: fileUrlOf(ORGANIZATION_USAGE_URL),
     mayEnter: maySeeKeysOfOthers,
     get: withFreshUses(downloadOrganizationUsage),
+  },
+  {
+    path: OPERATION_USES_FILE_URL,
+    mayEnter: maySeeKeysOfOthers,
+    get: withFreshUses(downloadOperationUses),
   },
   {
     path: ORGANIZATION_REQUESTS_URL,

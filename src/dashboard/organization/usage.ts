@@ -3,16 +3,19 @@ import { formatNumber } from '../../domain/text.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import {
+  exportOperationUse,
   exportOrganizationUse,
   getOrganizationUse,
   type OrganizationKey,
 } from '../../service/keys/organization-keys.ts';
 import type { CountedKeyUse, OrganizationUse } from '../../store/keys/key-uses.ts';
+import type { KeyOperationUse } from '../../store/keys/operation-uses.ts';
 import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
   type KeyUrls,
   keysUrlOf,
+  OPERATION_USES_FILE_URL,
   ORGANIZATION_REQUESTS_URL,
   ORGANIZATION_USAGE_URL,
   refusedRequestsUrl,
@@ -37,13 +40,17 @@ export const USAGE_FILTERS = {
 export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, now, query } = context;
   const values = typedOf(USAGE_FILTERS, query);
-  const { usage, mostUsed } = await getOrganizationUse(dashboard.db, actor, { now, ...values });
-  const listUrl = (status: string | null) => urlOf(ORGANIZATION_REQUESTS_URL, { status, ...values });
+  const { mostUsed, ...use } = await getOrganizationUse(dashboard.db, actor, { now, ...values });
   const main = html`${organizationHead('usage', actor)}
 <form class="card filters" method="post" action="${ORGANIZATION_USAGE_URL}" role="search" aria-label="Usage">${hiddenInput('form_token', formToken)}
 <div class="filter-row">${fieldsOf(USAGE_FILTERS, { typed: values, problem: null }).key}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="${ORGANIZATION_USAGE_URL}">Clear</a><a class="button" href="${urlOf(fileUrlOf(ORGANIZATION_USAGE_URL), values)}">${icon('download')}Export as CSV</a></div></div></form>
-${usageSection({ usage, listUrl, delaySeconds: dashboard.keyUses.delaySeconds() })}
+${usageSection({
+  ...use,
+  listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { ...filter, ...values }),
+  fileUrl: urlOf(OPERATION_USES_FILE_URL, values),
+  delaySeconds: dashboard.keyUses.delaySeconds(),
+})}
 ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
   return page(context, { title: 'Usage of the API keys', main });
 }
@@ -64,6 +71,23 @@ export async function downloadOrganizationUsage(context: SignedInContext): Promi
   const pages = exportOrganizationUse(dashboard.db, actor, { now, ...typedOf(USAGE_FILTERS, query) });
   return csvFile(context, { name: 'charter-usage', columns: COLUMNS, pages });
 }
+
+export async function downloadOperationUses(context: SignedInContext): Promise<View> {
+  const { actor, dashboard, now, query } = context;
+  const pages = exportOperationUse(dashboard.db, actor, { now, ...typedOf(USAGE_FILTERS, query) });
+  return csvFile(context, { name: 'charter-operations', columns: OPERATION_COLUMNS, pages });
+}
+
+const OPERATION_COLUMNS = {
+  starts_at: ({ startsAt }) => startsAt.toISOString(),
+  key_id: ({ keyId }) => keyId,
+  key_name: ({ keyName }) => keyName,
+  key_prefix: ({ keyPrefix }) => keyPrefix,
+  operation: ({ operation }) => operation,
+  successful: ({ successful }) => String(successful),
+  refused: ({ refused }) => String(refused),
+  failed: ({ failed }) => String(failed),
+} satisfies Record<string, (use: KeyOperationUse) => string>;
 
 const COLUMNS = {
   period: ({ period }) => period,

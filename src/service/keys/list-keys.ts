@@ -16,6 +16,7 @@ import {
   listKeysOf,
 } from '../../store/keys/key-lists.ts';
 import type { ListedKey } from '../../store/keys/key-row.ts';
+import { type OperationUse, sumOperationUses } from '../../store/keys/operation-uses.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { Edge } from '../../store/sql/lists.ts';
 import { getKeyAccess, type KeyAccess } from '../authority/keys.ts';
@@ -184,6 +185,7 @@ export type KeyWithRotations = KeyAccess & {
   readonly kind: 'found';
   readonly key: KeyDetails;
   readonly usage: KeyUsage;
+  readonly byOperation: readonly OperationUse[];
   /** The keys that came before this key in the chain of rotations, the oldest first, at most MAX_STEPS. */
   readonly earlier: readonly KeyDetails[];
   /** The keys that came after this key in the chain of rotations, the oldest first, at most MAX_STEPS. */
@@ -212,6 +214,7 @@ export async function getKeyWithRotations(
     ...access,
     key: detailsOf(asked, now),
     usage,
+    byOperation: await sumOperationUses(db, actor.scope, { now, keyIds: [keyId] }),
     earlier: rows.filter(({ step }) => step < 0).map((row) => detailsOf(row, now)),
     later: rows.filter(({ step }) => step > 0).map((row) => detailsOf(row, now)),
   };

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
+import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/people/role.ts';
 import {
@@ -20,6 +21,12 @@ import {
   type OrganizationUse,
   sumOrganizationUse,
 } from '../../store/keys/key-uses.ts';
+import {
+  type KeyOperationUse,
+  listOperationUses,
+  type OperationUse,
+  sumOperationUses,
+} from '../../store/keys/operation-uses.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { checkKeyActions, type KeyAccess } from '../authority/keys.ts';
 import { requireRight } from '../authority/rights.ts';
@@ -126,10 +133,14 @@ export async function getOrganizationUse(
   db: Database,
   actor: Actor,
   { now, key }: UseRequest,
-): Promise<OrganizationUse> {
+): Promise<OrganizationUse & { readonly byOperation: readonly OperationUse[] }> {
   requireRight(actor, 'see keys of others');
   const keyIds = await listKeyIds(db, actor, key);
-  return sumOrganizationUse(db, actor.scope, { now, keyIds, keys: MOST_USED });
+  const [use, byOperation] = await Promise.all([
+    sumOrganizationUse(db, actor.scope, { now, keyIds, keys: MOST_USED }),
+    sumOperationUses(db, actor.scope, { now, keyIds }),
+  ]);
+  return { ...use, byOperation };
 }
 
 const EXPORT_PAGE_SIZE = 1000;
@@ -141,13 +152,30 @@ export function exportOrganizationUse(
   request: UseRequest,
 ): AsyncGenerator<readonly CountedKeyUse[], void, undefined> {
   requireRight(actor, 'see keys of others');
-  return exportUsePages(db, actor, request);
+  return exportUsePages(db, actor, request, listCountedUses);
 }
 
-async function* exportUsePages(db: Database, actor: Actor, { now, key }: UseRequest) {
+/** Yields the counts of requests with the keys that match, by key, operation and day, in chunks of at most 1,000. */
+export function exportOperationUse(
+  db: Database,
+  actor: Actor,
+  request: UseRequest,
+): AsyncGenerator<readonly KeyOperationUse[], void, undefined> {
+  requireRight(actor, 'see keys of others');
+  return exportUsePages(db, actor, request, listOperationUses);
+}
+
+type PageOfUses<T> = { now: Date; keyIds: readonly string[] | null; after: T | null; limit: number };
+
+async function* exportUsePages<T>(
+  db: Database,
+  actor: Actor,
+  { now, key }: UseRequest,
+  list: (db: Database, scope: OrganizationScope, page: PageOfUses<T>) => Promise<T[]>,
+) {
   const keyIds = await listKeyIds(db, actor, key);
-  yield* eachPage<CountedKeyUse, CountedKeyUse>(async (after) => {
-    const rows = await listCountedUses(db, actor.scope, { now, keyIds, after, limit: EXPORT_PAGE_SIZE });
+  yield* eachPage<T, T>(async (after) => {
+    const rows = await list(db, actor.scope, { now, keyIds, after, limit: EXPORT_PAGE_SIZE });
     return { rows, next: rows.length < EXPORT_PAGE_SIZE ? null : (rows.at(-1) ?? null) };
   });
 }

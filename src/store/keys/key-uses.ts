@@ -35,6 +35,8 @@ export type KeyUse = ResultCounts & {
   readonly refusedUses: number;
   /** The number of uses that were refused by a limit of the key or its organization. They are also counted in `refused`. */
   readonly limited: number;
+  /** The numbers of responses by operationId. */
+  readonly operations: ReadonlyMap<string, ResultCounts>;
   /** The requests that are recorded one by one. */
   readonly requests: readonly RecordedRequest[];
   /** The number of refused and failed requests that are not in `requests`, because there were too many. */
@@ -47,7 +49,7 @@ const KNOWS_NETWORKS = 'k.used_networks @> all(held.networks)';
 const WRITE = {
   name: 'write_key_uses',
   // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. All of these locks
-  // are acquired before the first write to key_uses, and the lock of a key also protects its rows there. Every join can use an
+  // are acquired before the first write to the tables of counts, and the lock of a key also protects its rows there. Every join can use an
   // index, because the planner does not know the numbers of rows and would otherwise compare every row with every other row.
   text: `
     with seen as (
@@ -81,6 +83,19 @@ const WRITE = {
             limited = u.limited + excluded.limited,
             unlisted = u.unlisted + excluded.unlisted
       returning u.organization_id, u.key_id, u.period, u.starts_at, u.limited),
+    by_operation as (
+      insert into key_operation_uses as o (organization_id, key_id, operation, starts_at, successful, refused, failed)
+      select k.organization_id, k.id, seen.operation, date_trunc('day', seen.hour, 'UTC'),
+             sum(seen.successful), sum(seen.refused), sum(seen.failed)
+      from unnest($14::uuid[], $15::uuid[], $16::timestamptz[], $17::text[], $18::bigint[], $19::bigint[], $20::bigint[])
+        as seen (organization_id, key_id, hour, operation, successful, refused, failed)
+      join api_keys k on k.organization_id = seen.organization_id and k.id = seen.key_id
+      where (select count(*) from held) > 0
+      group by 1, 2, 3, 4
+      on conflict (organization_id, key_id, operation, starts_at) do update
+        set successful = o.successful + excluded.successful,
+            refused = o.refused + excluded.refused,
+            failed = o.failed + excluded.failed),
     limited as (
       select distinct u.organization_id, u.key_id, k.user_id, 'limited'::key_notice_kind as kind,
              to_char(u.starts_at at time zone 'UTC', 'YYYY-MM-DD') as occasion, null::timestamptz as ends_at,
@@ -111,6 +126,9 @@ const WRITE = {
  * requests with these keys. `lastUsedAt` only moves forward.
  */
 export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promise<void> {
+  const operations = uses.flatMap((use) =>
+    [...use.operations].map(([operation, counts]) => ({ use, operation, counts })),
+  );
   const values = [
     uses.map(({ organizationId }) => organizationId),
     uses.map(({ keyId }) => keyId),
@@ -125,6 +143,13 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
     uses.map(({ limited }) => limited),
     uses.map(({ networks }) => JSON.stringify(Object.fromEntries(networks))),
     uses.map(({ unlisted }) => unlisted),
+    operations.map(({ use }) => use.organizationId),
+    operations.map(({ use }) => use.keyId),
+    operations.map(({ use }) => use.hour.toISOString()),
+    operations.map(({ operation }) => operation),
+    operations.map(({ counts }) => counts.successful),
+    operations.map(({ counts }) => counts.refused),
+    operations.map(({ counts }) => counts.failed),
   ];
   await db.pool.query({ ...WRITE, values });
 }

@@ -308,6 +308,37 @@ test.each(['administrator', 'manager'] as const)(
   },
 );
 
+test('the requests by operation are listed and exported, for all keys or for those that match, and link to the refused ones', async () => {
+  const [ours, theirs] = [await createPeople(db), await createPeople(db)];
+  // The attack: reading the numbers of another organization's keys.
+  await usedKey(theirs, 'Theirs', 5000);
+  const id = await usedKey(ours, 'Import', 10);
+  await usedKey(ours, 'Other', 1);
+  const { organizationId } = ours.scope;
+  const now = dashboard.now();
+  const written = { organizationId, keyId: id, operation: 'createParentProgram' };
+  await addRequests(db, { ...written, at: now, successful: 2000, refused: 3 });
+  await addRequests(db, { ...written, at: new Date(now.getTime() - 30 * DAY_MS), failed: 7 });
+  const browser = await browserOf(dashboard, ours.manager);
+  const page = await browser.get(REQUESTS);
+  expect(wordsOf(page)).toContain('createParentProgram 2,000 3 0 getKey 11 2 0');
+  expect(page.text).toContain(`href="${REQUESTS}/list?status=refused&amp;operation=createParentProgram"`);
+  expect(wordsOf(await browser.get(`${REQUESTS}?key=Import`))).toContain('createParentProgram 2,000 3 0 getKey 10 1 0');
+  const own = await (await browserOf(dashboard, ours.member)).get(`/profile/api-keys/${id}`);
+  expect(wordsOf(own)).toContain('createParentProgram 2,000 3 0 getKey 10 1 0');
+  expect(own.text).toContain(`href="/profile/api-keys/${id}/requests?status=refused&amp;operation=getKey"`);
+  const [heading, ...rows] = (await browser.get(`${REQUESTS}/operations.csv?key=Import`)).text.trimEnd().split('\r\n');
+  expect(heading?.replace('\uFEFF', '')).toBe(
+    'starts_at,key_id,key_name,key_prefix,operation,successful,refused,failed',
+  );
+  const day = `${now.toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const prefix = (await db.prisma.apiKey.findFirstOrThrow({ where: { id } })).keyPrefix;
+  expect(rows).toEqual([
+    `${day},${id},Import,${prefix},createParentProgram,2000,3,0`,
+    `${day},${id},Import,${prefix},getKey,10,1,0`,
+  ]);
+});
+
 test('the page says so if an organization has sent no requests', async () => {
   const { manager } = await createPeople(db);
   const page = await (await browserOf(dashboard, manager)).get(REQUESTS);

@@ -139,7 +139,7 @@ test('the notice about a limited key says when, and what to do', async () => {
   const { id } = await giveKey(db, member, { name: 'Busy' });
   const uses = startKeyUses(db, { onFailure: (error) => expect(error).toBeNull() });
   for (let i = 0; i <= 100; i += 1)
-    uses.of({ organizationId: scope.organizationId, id }, dashboard.now()).countResponse('limited');
+    uses.of({ organizationId: scope.organizationId, id }, dashboard.now()).countResponse('getKey', 'limited');
   await uses.stop();
   expect((await noticesOn(await browserOf(dashboard, member), '/profile'))[0]).toMatch(
     /^Busy .* was refused by its rate limit more than 100 times in an hour, on .* Spread the requests, use batches/,

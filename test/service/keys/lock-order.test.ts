@@ -46,7 +46,7 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   for (const id of ids.toReversed()) {
     const use = uses.of({ organizationId, id }, usedAt);
     use.noteAcceptance(usedAt);
-    use.countResponse('successful');
+    use.countResponse('getKey', 'successful');
   }
 
   const both = await withClient(database.url, async (holder) => {

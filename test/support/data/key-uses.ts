@@ -11,6 +11,8 @@ const HOUR_MS = 3_600_000;
 type Requests = Partial<ResultCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
+  /** `getKey` if it is omitted. */
+  readonly operation?: string;
   /** How many of the `refused` requests a rate limit refused. */
   readonly limited?: number;
   /** Any time within the hour of the requests. */
@@ -20,10 +22,16 @@ type Requests = Partial<ResultCounts> & {
 /** Adds requests to the counts of a key. */
 export async function addRequests(
   db: Database,
-  { organizationId, keyId, at, successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,
+  { organizationId, keyId, at, operation = 'getKey', successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,
 ): Promise<void> {
   const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
-  const counts = { refusedUses: 0, limited, requests: [], unlisted: 0 };
+  const counts = {
+    refusedUses: 0,
+    limited,
+    requests: [],
+    unlisted: 0,
+    operations: new Map([[operation, { successful, refused, failed }]]),
+  };
   const noUse = { lastUsedAt: null, network: null, client: null, networks: new Map<string, string>(), ...counts };
   await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
 }

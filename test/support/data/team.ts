@@ -136,11 +136,18 @@ async function useOften({ prisma, pool }: Database, id: string): Promise<void> {
     [organizationId, id],
   );
   await pool.query(
+    `insert into key_operation_uses (organization_id, key_id, operation, starts_at, successful, refused, failed)
+     select $1::uuid, $2::uuid, o.operation, date_trunc('day', now(), 'UTC') - i * interval '1 day', o.count, i % 3, i % 2
+     from generate_series(0, 29) i
+     cross join (values ('listParentPrograms', 7500), ('upsertParentProgram', 1400), ('batchParentPrograms', 90)) o (operation, count)`,
+    [organizationId, id],
+  );
+  await pool.query(
     `insert into key_requests (organization_id, key_id, at, request_id, operation, status, exception, message, duration_ms)
      select $1::uuid, $2::uuid, now() - i * interval '47 minutes', gen_random_uuid(), r.operation, r.status, r.exception, r.message, 3 + i * i
      from generate_series(0, 59) i join (values
        (0, 'listParentPrograms', 200, '', ''),
-       (1, 'upsertParentProgramByExternalId', 422, 'ValidationException',
+       (1, 'upsertParentProgram', 422, 'ValidationException',
          'name must be at most 200 characters long; it has 212. See errors for 1 more field.'),
        (2, 'batchParentPrograms', 429, 'TooManyRequestsException',
          'This API key can send 50 requests per second. Wait for the number of seconds in Retry-After, then send fewer.'),

@@ -24,6 +24,7 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
   'keys/key-requests.ts': ['deleteOldKeyRequests', 'writeKeyRequests'],
   'keys/key-notices.ts': ['claimNoticeMails', 'deleteOldKeyNotices', 'markMailed'],
   'keys/key-uses.ts': ['deleteOldKeyNetworks', 'deleteOldKeyUses', 'noteNetworks', 'writeKeyUses'],
+  'keys/operation-uses.ts': ['deleteOldOperationUses'],
   'audit/audit.ts': ['listOperatorActions', 'recordOperatorAction'],
   'keys/reported-keys.ts': ['listConcernedPeople', 'revokeReportedKeys'],
   'sql/secrets.ts': ['retireOtherKeys'],
