@@ -9,7 +9,7 @@ import { until } from './support/wait.ts';
 
 type Peer = { readonly socket: Socket; readonly seen: { text: string; isEnded: boolean; error: string | undefined } };
 
-/** Connects a client that closes nothing by itself. */
+/** Connects a client that never closes its side of the connection by itself. */
 async function connectTo({ url }: Listening): Promise<Peer> {
   const seen: Peer['seen'] = { text: '', isEnded: false, error: undefined };
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true });
@@ -35,9 +35,9 @@ const closings = ({ seen }: Peer) => seen.text.match(/^Connection: close\r$/gm)?
 const untilEnded = (peer: Peer) => until('the end of the connection', () => peer.seen.isEnded);
 
 let served: string[] = [];
-/** The path of each request to /flooding or /polite whose connection is closed. */
+/** The paths of the requests to /flooding and /polite whose connections are closed. */
 let closed: string[] = [];
-/** The responses to /slow, each as a function that `answerAll` calls. */
+/** Functions that each send a response to a request for /slow. */
 let waiting: (() => void)[] = [];
 const answerAll = () => {
   for (const respond of waiting.splice(0)) respond();
@@ -120,7 +120,7 @@ test('what arrives after the last response causes no reset', async () => {
     await untilEnded(peer);
     for (let i = 0; i < 2; i += 1) {
       peer.socket.write('x');
-      // During this request, a reset would arrive, and the next write would report it.
+      // If the server had reset the connection, the reset would arrive during this request, and the next write would fail.
       const other = await open(GET);
       await until('the other response', () => statuses(other).length === 1);
     }
@@ -305,7 +305,7 @@ describe('during a shutdown', () => {
     polite.socket.write(GET);
     flooding.socket.write(GET.repeat(200));
     await until('it to be cut off', () => closed.length > 0);
-    // The other client, which sends nothing more, has two seconds to close its connection.
+    // The polite client, which sends nothing more, has two seconds to close its connection.
     expect(closed).toEqual(['/flooding']);
     await stopped;
     expect(served.toSorted()).toEqual(['/', '/', '/flooding', '/polite']);

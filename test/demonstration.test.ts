@@ -57,7 +57,7 @@ test('the demonstration has keys in use, whose charts are filled up to the prese
   expect(keys.filter((key) => key.userId === userId)).toHaveLength(2);
   const integration = await db.prisma.user.findFirstOrThrow({ where: { organizationId, kind: 'integration' } });
   expect(keys.filter((key) => key.userId === integration.id && key.createdAt <= integration.createdAt)).toEqual([]);
-  // The counts of refused requests lead to these requests.
+  // The pages link the counts of refused requests to these requests.
   const refused = await db.prisma.keyRequest.groupBy({
     by: ['keyId'],
     where: { status: { gte: 400 }, at: { lte: now } },

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Runs the full garbage collection that V8 makes in an idle period, after which a heap could grow only by a tenth by default.
- * Then lists V8's flags.
+ * A script that runs the full garbage collection of an idle V8, after which the heap may by default grow only by a tenth. Then
+ * lists V8's flags.
  */
 const SCRIPT = `import { setFlagsFromString } from 'node:v8';
 import { tuneGarbageCollection } from './src/heap.ts';

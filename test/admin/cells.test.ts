@@ -162,7 +162,7 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
     expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
     const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
     expect(await readFile(map, 'utf8')).toBe(line);
-    // The map of the cell that the key has left does not list the key any more. A map cannot be written without CHARTER_CELL.
+    // After the move, the map of the old cell is empty. Without CHARTER_CELL, no map can be written.
     await admin(...list);
     expect(await readFile(map, 'utf8')).toBe('');
     expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({

@@ -100,7 +100,7 @@ test('an unusable database is refused in one line without the password', async (
   expect(refusal).not.toContain(new URL(url).password);
 });
 
-// If the message named another variable, the operator would change the variable that is right.
+// If the message named another variable, the operator would look for the mistake in the wrong place.
 test('an unusable DATABASE_DIRECT_URL is refused under its own name', async () => {
   const refuse = (databaseDirectUrl: string) =>
     refusalOf(runAdminCommand(database.url, ['list-organizations'], { DATABASE_DIRECT_URL: databaseDirectUrl }));

@@ -11,7 +11,7 @@ import { createTestOrganization, startServer, type TestOrganization, useServer }
 const LIST = '/api/parent_programs';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.9';
-/** The server's time, which is fixed so that no test runs past the end of a day. */
+/** The server's time, fixed so that no day ends in the middle of a test. */
 const NOW = new Date();
 const proxied = await useServer({ trustedProxies: ['loopback'], clock: () => NOW.getTime() });
 const direct = await startServer({ databaseUrl: proxied.databaseUrl });
@@ -19,7 +19,6 @@ afterAll(() => direct.close());
 
 const from = (forwardedFor: string) => ({ headers: { 'X-Forwarded-For': forwardedFor } });
 
-/** Sets the allowed addresses of all keys of the organization. */
 async function allow({ id: organizationId }: TestOrganization, addresses: string[]): Promise<void> {
   await proxied.db.prisma.apiKey.updateMany({ where: { organizationId }, data: { allowedAddresses: addresses } });
 }
@@ -194,7 +193,7 @@ describe('the networks from which a key was used', () => {
       await send(address);
     const seen = { [HERE]: today, [ELSEWHERE]: today, '2001:db8:7:9::/64': today };
     expect(await networksOf(ours)).toEqual(seen);
-    // A later write adds its networks and keeps the earlier ones.
+    // A later flush adds its networks and keeps the networks of earlier flushes.
     await send('192.0.2.1');
     await proxied.keyUses.flush();
     await send(HERE);

@@ -45,7 +45,7 @@ describe('an atomic batch', () => {
         { action: 'create', body: { name: 'x' } },
         { action: 'update', id: rows[0].id, body: { name: 'a 2' } },
         changeOf(rows),
-        // The second change of the same row. The first change must be written before it.
+        // The second change of the same row. It must be written after the first change.
         { action: 'update', id: rows[0].id, body: { name: 'a 3' } },
       ],
       { atomic: true },
@@ -67,7 +67,7 @@ describe('an atomic batch', () => {
     ];
     const response = await sendBatch(client, changes, { atomic: true });
     expect(response.status).toBe(409);
-    // changes.0 has no error of its own, although it is not made either.
+    // The batch is atomic, so changes.0 is not made either, although it has no error of its own.
     const taken =
       'The external_id "new" is also that of changes.0 of this batch. Use a different external_id in one of them.';
     expect(response.body).toEqual({
@@ -111,7 +111,7 @@ describe('with an Idempotency-Key', () => {
     expect(await listPrograms(client)).toHaveLength(1);
   });
 
-  // The risk: a batch is repeated after an upgrade that added a field, which the stored response lacks.
+  // The risk: a client repeats a batch after an upgrade that added a field. The stored response lacks the field.
   test('a kept response that is older than a field shows the default of the field', async () => {
     const { client, id } = await createTestOrganization(server);
     const first = await sendBatch(client, CREATIONS, {}, 'k');

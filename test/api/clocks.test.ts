@@ -1,4 +1,4 @@
-// What happens when clocks are set back. The server's clock is an option of the test. Tests simulate PostgreSQL's clock by moving
+// What happens when clocks are set back. Tests set the server's clock by an option. They simulate PostgreSQL's clock by moving
 // the organization's version ahead, because the version is never less than the time of a change.
 import type { PoolClient } from 'pg';
 import { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
@@ -11,7 +11,7 @@ import { readFeed } from '../support/traffic/feed.ts';
 
 const MINUTE_MS = 60_000;
 const LIST = '/api/parent_programs';
-/** The lock that every change that ends a key takes. */
+/** The row lock of every change that ends a key. */
 const LOCK = 'select from organizations where id = $1 for no key update';
 
 const clock = { aheadMs: 0 };
@@ -66,7 +66,7 @@ test('a key that was refused as expired stays expired after the clock was set ba
   clock.aheadMs = 0;
   expect(await statusesOf(organization)).toEqual({ read: 401, write: 401 });
   expect((await organization.client.get(LIST)).body.message).toMatch(/^This API key expired at 20/);
-  // The other key was never refused as expired, so it works again.
+  // `other` was never refused as expired, so it works again.
   expect(await statusesOf(other)).toEqual({ read: 200, write: 201 });
 });
 
@@ -92,7 +92,7 @@ test('the dashboard shows such a key as expired, and does not rotate it', async 
   });
 });
 
-// The race: PostgreSQL's clock judges writes, the server's clock judges everything else, and PostgreSQL's clock is ahead.
+// The race: PostgreSQL's clock, which judges writes, is ahead of the server's clock, which judges everything else.
 test('a key whose write was refused as expired cannot read either', async () => {
   const organization = await organizationWithExpiry(-MINUTE_MS);
   clock.aheadMs = -10 * MINUTE_MS;

@@ -17,8 +17,8 @@ test.each([undefined, TAG, '*', `"x", W/"y" ,${TAG}`])('If-Match: %s is met', (h
   expect(() => judge(header)).not.toThrow();
 });
 
-// If a proxy weakens or extends entity tags, the row has not changed, and a client that reads it again gets the same tag for
-// ever.
+// If a proxy has weakened or extended a tag, "It has changed." would be untrue, and a client that read the unchanged row again
+// would get the same tag.
 test.each([
   ...['"stale"', '"x", "y"', '""'].map((header) => [header, /^It has changed\.$/] as const),
   ...[`W/${TAG}`, `"x", W/${TAG}`, 'W/"stale"', '"stale", W/"other"'].map(

@@ -105,7 +105,7 @@ test('metadata stores __proto__, constructor and toString like any other key', a
   );
 });
 
-// The attack: objects that imitate the database layer's own markers make it store or run something else.
+// The attack: values that look like Prisma's internal markers, so that Prisma stores or runs something else.
 test.each([
   { $type: 'Raw', value: 'now()' },
   { $type: 'Json', value: '{"a":1}' },

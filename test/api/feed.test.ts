@@ -53,7 +53,8 @@ test('each change is an event with the whole program, and a deletion has it as i
   expect(new Set(idsOf(events)).size).toBe(3);
 });
 
-// The risk: after an upgrade that adds a field, stored events lack it. With RESPONSE_CHECK=enforce, the feed would send 500.
+// The risk: after an upgrade that adds a field, stored events lack the field. With RESPONSE_CHECK=enforce, the feed would send
+// 500.
 test('an event that is older than a field is shown with the default of the field', async () => {
   const ours = await createTestOrganization(server);
   const metadata = { external_id: 'x', ',"external_id":': ',"external_id":' };
@@ -67,7 +68,8 @@ test('an event that is older than a field is shown with the default of the field
   expect((await ours.client.get(`/api/events/${events[0]?.id}`)).body).toEqual(events[0]);
 });
 
-// With only one resource, a key that may not read it already gets 403. The trial of `npm run new-resource` tests several.
+// This test needs several resources, because a key that may not read the only resource gets a 403. The trial of `npm run
+// new-resource` has several.
 test.each(Object.entries(EVENT_TABLES))(
   'a key that may read one resource only gets the events of a %s only',
   async (own, { name }) => {
@@ -188,8 +190,7 @@ test('no page has an event before a since in the future', async () => {
   }
 });
 
-// The risk: the last event that a filter matches is deleted, or the cursor of a filtered feed skips an event that the filter
-// matches.
+// The risk: the cursor of a filtered feed skips an event that the filter matches.
 test('the last cursor of a filtered feed misses no later event', async () => {
   const ours = await createTestOrganization(server);
   const query = 'type=parent_program.deleted';
@@ -308,7 +309,7 @@ test('a cursor or a since before a deleted event is refused with the remedy; eve
   expect(await refusalOf(ours, feedUrl(first.page.next_cursor))).toEqual(tooOld('cursor'));
   expect(await refusalOf(ours, `/api/events?since=${sinceLast}`)).toEqual(tooOld('since'));
   expect((await ours.client.get(`/api/events/${first.data[0].id}`)).status).toBe(404);
-  // The reader had read every event that is deleted, so its cursor stays valid.
+  // The reader had read every deleted event, so its cursor stays valid.
   expect((await readFeed(ours.client, { cursor: last.cursor })).events).toEqual([]);
   const { id } = await create(ours);
   const sinceThen = `since=${since(last.events.at(-1)?.timestamp, 1)}`;

@@ -129,7 +129,7 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 
   },
 );
 
-// The attack: a URL that a pattern searches again from each character, so that few requests keep the server busy.
+// The attack: a URL for which a regular expression takes quadratic time, so that few requests keep the server busy.
 test.each<[string, number, (size: number) => string]>([
   ['thousands of slashes', 404, (size) => `/api${'/'.repeat(2 * size)}x`],
   ['one parameter thousands of times', 422, (size) => `${LIST}?${'a&'.repeat(size)}`],

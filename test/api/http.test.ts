@@ -114,8 +114,8 @@ test('400 for headers that are too large, even if they arrive in several packets
   expectShown(response, { url: '/api/key' });
 });
 
-// The attack: a client sends a valid request and garbage through a proxy that shares the connection. If the 400 is written first,
-// the proxy takes it for the response to the valid request, which has been carried out.
+// The attack: a client sends a valid request and garbage through a proxy that shares the connection between clients. If the 400
+// is written first, the proxy takes it for the response to the valid request, which has been carried out.
 test('a valid request gets its response before the 400 for the garbage that follows it', async () => {
   const body = JSON.stringify({ name: 'Pipelined' });
   const headers = [
@@ -219,7 +219,7 @@ test('a client that disconnects in the middle of a body, while its key is looked
     await blocker.query('rollback');
     blocker.release();
   }
-  // When the key of this request has been looked up, the key of the first one has been, too.
+  // When this request's key has been looked up, so has the key of the first request.
   const { client } = await createTestOrganization(server);
   expect((await client.get('/api/key')).status).toBe(200);
   const lines = logged.slice(before).map((line) => JSON.parse(line));
@@ -272,13 +272,13 @@ test('the server frees a sent response even if the next request arrived before i
       return responses.filter((response) => response.deref() !== undefined).length < 10;
     });
   } finally {
-    // After a mere FIN, the server would keep the half-closed connection open.
+    // If the client only sent a FIN, the server would keep the half-closed connection open.
     socket.resetAndDestroy();
     await listening.stop();
   }
 });
 
-// The attack: one connection makes as much work as a thousand others.
+// The attack: one connection causes as much work as a thousand connections.
 test('four requests of a connection are processed at the same time, in order, and it is not read meanwhile', async () => {
   const total = 2000;
   const requestBytes = 10_000;
@@ -308,7 +308,7 @@ test('four requests of a connection are processed at the same time, in order, an
   });
   await using flooding = await flood(listening.url, { connections: 1, requests: total, text });
   await until('the first requests', () => begun === 4);
-  // During these requests, the event loop turns often enough for the server to read everything that it is willing to read.
+  // While these requests run, the server has time to read as much from the flooding connection as it is willing to read.
   for (let i = 0; i < 500; i += 1) await exchangeRaw(listening.url, keptRequest('GET /other', ['Connection: close']));
   isAnswering = true;
   for (const res of pending.splice(0)) res.end('x');

@@ -12,7 +12,7 @@ function create(client: Client, body: unknown = BODY, key: string | string[] = '
   return client.post(LIST, body, { headers: { 'Idempotency-Key': key } });
 }
 
-/** Returns the response without what differs between two equal requests: its id, its time and the rate limit. */
+/** Returns the response without what differs between two equal requests: the request ID, the date and the rate limit. */
 function shown({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }
@@ -182,8 +182,8 @@ test.each([
   expect(await countOf(client)).toBe(0);
 });
 
-// The attack: reading API keys in the table of idempotency keys, which are stored unencrypted, or in logs of responses, which
-// repeat unknown names.
+// The attack: reading an API key in the table of idempotency keys, which is not encrypted, or in a log of responses, because
+// responses repeat unknown names.
 test('an API key in the wrong place is neither stored nor repeated', async () => {
   const { id, key, client } = await createTestOrganization(server);
   const asIdempotencyKey = await create(client, BODY, `retry-${key}`);

@@ -10,7 +10,7 @@ const REPLACE = 'Create another key in the dashboard, or ask an administrator fo
 
 const server = await useServer();
 
-/** Compares the whole body, so that no further detail about the key is revealed. */
+/** Checks that the key gets a 401 with exactly this message, so that no further detail about the key is revealed. */
 async function expectRefused(client: Client, message: string) {
   const response = await client.get('/api/key');
   expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': INVALID_TOKEN } });

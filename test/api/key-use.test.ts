@@ -54,7 +54,7 @@ async function counted({ id }: TestOrganization): Promise<Counted[]> {
   }));
 }
 
-/** Returns these counts for one hour and for its day. */
+/** Returns these counts twice: for one hour and for its day. */
 function once(counts: { successful?: number; refused?: number; failed?: number }): Counted[] {
   const all = { successful: 0, refused: 0, failed: 0, ...counts };
   return [

@@ -223,8 +223,7 @@ test.each(SORTS)(
     const seen: string[] = [];
     let next: string | undefined = `/api/parent_programs?limit=6&sort=${sort}`;
     for (let i = 0; next !== undefined; i += 1) {
-      // One row is added before, one among and one after the rows read so far. Others are deleted, including the row of the
-      // cursor.
+      // Adds one row before, one among and one after the rows read so far. Deletes other rows, including the row of the cursor.
       const writes = [0, i * 6, STANDING].map((at) => ({ ...row(at), name: `Program ${at % 8}` }));
       const [page] = await Promise.all([
         ours.client.get(next),

@@ -5,8 +5,8 @@ import { until } from '../support/wait.ts';
 
 const LIMIT = 100;
 /**
- * By how much the two processes together may exceed the limit, in seconds of the limit: the size of the bucket, and the tokens
- * that each process holds, or spends before it has a lease (token-leases.ts).
+ * By how much the two processes together may exceed the limit, in seconds at the limit's rate. The excess consists of the full
+ * bucket and of the tokens that each process holds, or spends before it has a lease (token-leases.ts).
  */
 const AHEAD_SECONDS = 0.5;
 const MS = 10_000;

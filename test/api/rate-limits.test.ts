@@ -53,8 +53,8 @@ test('each change of a batch counts: a batch that is larger than the bucket is m
     return reply;
   };
   expect(await sendBatch()).toMatchObject({ status: 200, headers: { ratelimit: '"organization";r=0;t=1' } });
-  // 100 changes take 96 tokens more than the bucket of 4 holds. These come back in 4.8 seconds, counted from the start of the
-  // batch, which takes a while on a busy machine.
+  // 100 changes take 96 tokens more than the bucket of 4 holds. The bucket gets 96 tokens in 4.8 seconds, counted from the start
+  // of the batch, which takes a while on a busy machine.
   const secondsLeft = () => 4.8 - (performance.now() - beganAt) / 1000;
   await until('the limit to refuse', async () => {
     const { status, headers, body } = secondsLeft() > 0 ? await ours.client.get('/api/key') : await sendBatch();
@@ -266,8 +266,8 @@ describe('a limit of the key itself', () => {
     });
     await until('the limit to refuse', async () => {
       const { status, headers, body } = await client.get('/api/key');
-      // 100 changes take 99 tokens more than the bucket of 1 holds. They come back in 99 seconds, so the next request is refused
-      // even on a busy machine.
+      // 100 changes take 99 tokens more than the bucket of 1 holds. The bucket gets 99 tokens in 99 seconds, so the next request
+      // is refused even on a busy machine.
       if (status === 429) expect(headers['retry-after']).toMatch(/^\d{1,3}$/);
       if (status === 429) expect(body.message).toContain('a limit of its own: it can send 1 request per second');
       return status === 429;

@@ -59,7 +59,7 @@ async function createProgram({ key }: Leaked, name: string): Promise<string> {
   return body.id;
 }
 
-/** `head` is sent before the key ends, and `rest` later. */
+/** A write in two parts: `head` is sent before the key ends, and `rest` afterwards. */
 type Write = { readonly head: string; readonly rest: string; readonly isAuthenticated: boolean };
 
 function writeOf(i: number, { key }: Leaked, programId: string): Write {

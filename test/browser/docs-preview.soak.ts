@@ -23,7 +23,7 @@ const browser = await connectBrowser();
 afterAll(() => browser.close());
 
 const contexts: BrowserContext[] = [];
-// Every open page would render each later change.
+// Closes the pages, because an open page would render every later change.
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();
 });

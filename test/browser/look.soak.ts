@@ -6,8 +6,8 @@ import { giveKey } from '../support/data/actors.ts';
 import { moveDates, writeAllNotices } from '../support/data/key-notices.ts';
 import { addRealisticWebhooks, createLongNamedTeam, createRealisticTeam } from '../support/data/team.ts';
 
-// Every page with an address of its own: no horizontal scrolling from a width of 320 pixels, and no finding of axe. `look`
-// defines the widths and the themes. look-forms.soak.ts tests the pages that open after a form.
+// Checks that every page with an address of its own has no horizontal scrolling from a width of 320 pixels, and no axe violation.
+// `look` defines the widths and the themes. look-forms.soak.ts tests the pages that open after a form.
 
 const site = await useSite({ script: AXE_SCRIPT });
 

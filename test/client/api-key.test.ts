@@ -12,7 +12,7 @@ const PROGRAMS = '/api/parent_programs';
 const server = await useServer();
 const scripted = await useScriptedServer();
 
-/** Creates a client whose `apiKey` returns the keys in turn, and the last one for ever. */
+/** Creates a client whose `apiKey` returns the keys in turn, and then the last key again and again. */
 function clientWith(keys: readonly unknown[], options: Partial<ClientOptions> = {}) {
   const asked = { times: 0 };
   // A program in JavaScript can return values that the types forbid.

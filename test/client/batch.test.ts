@@ -140,7 +140,7 @@ test.each([
   expect(clock.waitsMs).toEqual(waitsMs);
 });
 
-// The case: the process crashes between two batches or during one, and the program starts again with the same changes.
+// The risk: the process crashes between two batches or during one, and the program starts again with the same changes.
 test('a repeated run gets the first outcomes, and goes on where the first one ended', async () => {
   const organization = await ours();
   const runOf = (changes: Iterable<Change>) => organization.charter.batch(PROGRAMS, changes, { run: 'nightly-7' });

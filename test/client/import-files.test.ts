@@ -307,7 +307,7 @@ describe('a report of an earlier import', () => {
     }
   });
 
-  // A slip of the user: `--refused` with the name of another catalogue.
+  // A user's mistake: `--refused` with the name of a file that is not a report.
   test('is the only file that a report replaces', async () => {
     const other = await fileWith(right);
     for (const content of [wrong, right])

@@ -309,7 +309,7 @@ test('progress is shown on a terminal only', async () => {
   const file = await fileWith(csvOf(250));
   expect((await importedBy(ours, [file])).stderr).not.toMatch(/\r/);
   const { stderr } = await runFile(COMMAND, [file], { ...envOf(ours), ...loading(IS_TERMINAL) });
-  // Each state clears the rest of the line, and the last one clears the whole line.
+  // Each progress message clears the rest of the line, and the last message clears the whole line.
   const [, ...states] = stderr.split('\r').map((state) => state.replace('\u001B[K', ''));
   expect(states).toEqual([
     expect.stringMatching(/^\[#*\.*\] \d+% {2}100 rows, 0 refused$/),

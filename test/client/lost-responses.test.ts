@@ -1,5 +1,5 @@
-// The server carries out a request, but the response is lost on its way to the client. Retries exist for this case, in which a
-// careless retry does harm.
+// The server carries out a request, but the response is lost on its way to the client. Retries exist for this case, but a
+// careless retry repeats the change.
 import { type CharterClient, NetworkError } from '../../src/client/charter-client.ts';
 import { createClientOn, createTestClock } from '../support/clients/charter-client.ts';
 import { losesResponseOf, passesOn, useScriptedServer } from '../support/servers/scripted-server.ts';

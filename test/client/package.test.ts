@@ -5,7 +5,7 @@ import { publint } from 'publint';
 import { getPackedClient, packClient } from '../support/clients/client-package.ts';
 import { operations } from '../support/contract/contract.ts';
 
-/** The module systems in which `require` cannot load the package: in Node before 22, `require` cannot load an ES module. */
+/** The module systems of CommonJS, which cannot load the package: before Node 22, `require` cannot load an ES module. */
 const OF_COMMONJS = new Set(['node10', 'node16-cjs']);
 
 const packed = await getPackedClient();

@@ -169,7 +169,7 @@ type Posts = {
   '/no-post': { get: Post<{ 'Idempotency-Key'?: string }>['post']; post?: never };
 };
 
-// If another POST got a key, the client would retry a request that is not safe to repeat.
+// If the client sent an Idempotency-Key with another POST, it would retry a request that is not safe to repeat.
 function idempotent(path: IdempotentPathIn<Posts>): void {
   exactly<'/optional' | '/required'>()(path);
 }

@@ -1,5 +1,5 @@
-// Every way of writing to a table behind a cached response changes the version of the organization. The test finds the tables in
-// the SQL queries of the cached operations, so it includes every new resource.
+// Checks that every way of writing to a table behind a cached response changes the version of the organization. The test finds
+// the tables in the SQL queries of the cached operations, so it includes every new resource.
 
 import { firstExample, sufficientPermissionsOf } from '../../src/contract/document.ts';
 import { operations } from '../support/contract/contract.ts';

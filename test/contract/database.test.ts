@@ -77,7 +77,7 @@ describe.each(Object.entries(TABLES))('%s', (name, { table, without = {} }) => {
   );
 });
 
-/** The contract's name of each PostgreSQL type. */
+/** The contract's name for each PostgreSQL type. */
 const TYPES: Record<string, string> = {
   boolean: 'boolean',
   'character varying': 'string',
@@ -214,7 +214,8 @@ function namesIn(text: string): string[] {
   return text.match(/\b[a-z_]+:(read|write)\b/g) ?? [];
 }
 
-// Lists use the order of the definition, events use the order of the columns in PostgreSQL, and the mock uses the contract's.
+// Lists use the order of the resource's definition, events the order of the columns in PostgreSQL, and the mock the order of the
+// contract.
 test.each(resources)(
   'the fields of $path have the same order in the contract, in its table and in PostgreSQL',
   async (resource) => {
@@ -257,7 +258,7 @@ test.each(Object.entries(EVENT_TABLES))(
   },
 );
 
-/** Returns the fields that events did not have in the last release and that have no value for stored events. */
+/** Returns the fields that are new since the last release and for which stored events have no value. */
 function unfilledFields(released: Schema, present: Schema, table: InitialValues): string[] {
   const before = Object.keys(Object(released.properties));
   const added = Object.entries<object>(Object(present.properties)).filter(([field]) => !before.includes(field));

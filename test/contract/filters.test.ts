@@ -54,7 +54,7 @@ async function idsOf(client: Client, path: string, query: Readonly<Record<string
   return ids.toSorted();
 }
 
-// The risk: the SQL query for one order, or for changes, lacks the filter, and returns the rows of all values.
+// The risk: the SQL query for one sort order, or for changed rows, lacks the filter and returns rows with other values.
 test.each(filters)('?$name applies to $path in every order and beside every other filter', async (given) => {
   const { path, name, filter, list, resource } = given;
   const { client } = await createTestOrganization(server);

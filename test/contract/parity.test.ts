@@ -77,7 +77,10 @@ function compact(text: string): string {
 
 type Sent = { readonly request: ReturnType<typeof requestFor>; readonly each: Case };
 
-/** Returns the requests of all cases of the operation, each for a row of its own. Refused requests change nothing. */
+/**
+ * Returns the request of every case: the refused requests, which change nothing, and the others. Each request is for a row of its
+ * own.
+ */
 function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
   const list = lists.find((path) => path === operation.path.split('/{')[0]) ?? lists[0] ?? '';
   const ids = items.get(list) ?? [];

@@ -155,7 +155,7 @@ async function runOnMock(): Promise<WorkflowRun> {
 
 type WrongExpectation = { readonly name: string; readonly step: string; readonly replace: string; readonly by: string };
 
-/** Writes the edited workflow to a folder from which its path to the contract resolves, and returns its path. */
+/** Writes the edited workflow to a folder from which its relative path to the contract is right, and returns the file's path. */
 async function planted({ name, step, replace, by }: WrongExpectation): Promise<string> {
   const text = await readFile(join(root, `openapi/workflows/${name}.arazzo.yaml`), 'utf8');
   expect(text).toContain(replace);

@@ -41,16 +41,16 @@ const idle = (await giveIntegration(db, leaver)).id;
 await db.prisma.user.updateMany({ where: { id: { in: [leaver.userId, idle] } }, data: { deactivatedAt: new Date() } });
 const heldKey = (await giveIntegrationKey(db, ours.manager, { id: integrations.ourIntegration, name: '' })).id;
 const ids = { ...keys, ...integrations, ourUser: ours.member.userId, theirUser: theirs.member.userId };
-// A second factor, so that the page that removes it has its form.
+// With a second factor, the page for removing it has a form.
 await db.prisma.user.updateMany({
   where: { id: ours.member.userId },
   data: { totpSecret: encryptedSecret(ours.member), totpSince: new Date() },
 });
-// A linked user, so that the user's page has the form that unlinks them.
+// If the user is linked, the user's page has the form for unlinking.
 await linkDirectly(db, ours.member);
 const inactive = await createAccount(db, { scope: ours.scope });
 await db.prisma.user.updateMany({ where: { id: inactive.userId }, data: { deactivatedAt: new Date() } });
-// A user who has not accepted the invitation, so that the pages about the invitation have their forms.
+// If the user has not accepted the invitation, the pages about the invitation have forms.
 const invited = await createActor(db, ours.scope, 'viewer');
 await db.prisma.user.updateMany({ where: { id: invited.userId }, data: { hasAccepted: false } });
 const withIds = dashboard.paths.filter((path) => path.includes(':'));

@@ -91,7 +91,7 @@ test('the filters of the audit log take one statement each, however many people 
   // The attack: filtering by a part of a name that matches many people and keys, so that each match causes a query.
   const counted = (query: string) =>
     countStatements(dashboard.db, () => many.browser.get(`/organization/audit-log?${query}`));
-  // The three are for the session, the events and the number of events.
+  // The three SQL queries are for the session, the events and the number of events.
   expect(await counted('')).toBe(3);
   expect(await counted('person=Person%2099&key=Key%2012')).toBe(3 + 2);
 });

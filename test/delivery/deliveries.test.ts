@@ -109,7 +109,7 @@ test('after a failure, the next attempt is due as the schedule says, and the eig
       const [delivery] = await listDeliveries(db, endpoint);
       const nextAt = delivery?.nextAttemptAt?.getTime() ?? 0;
       expect(nextAt - (delivery?.log[0]?.at.getTime() ?? 0)).toBeGreaterThanOrEqual(5000);
-      // The wait is 5 seconds and up to a tenth more. It began before the failure was recorded.
+      // The wait lasts 5 to 5.5 seconds, and began before the failure was recorded.
       expect(nextAt - Date.now()).toBeLessThanOrEqual(5500);
       await db.prisma.webhookDelivery.updateMany({ where: { endpointId }, data: { failures: 7 } });
       await skipWaits(db);

@@ -100,7 +100,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     // Under load, the first cell is killed and the last one is frozen. The second cell serves its organizations as before.
     const [first, , last] = cells;
     if (first === undefined || last === undefined) throw new Error('A cell is missing.');
-    /** Runs a client for each of these organizations until the second cell has given enough answers and `isOver`. */
+    /** Runs a client for each of these organizations until the second cell has given enough answers and `isOver` returns true. */
     const loadEach = async (
       organizations: readonly number[],
       isOver: (answers: readonly Answer[]) => boolean = () => true,
@@ -122,7 +122,8 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
       return answers;
     };
     const everyone = keys.map((_, i) => i);
-    // All cells share this machine's processors, so the second cell gets faster when the others fail. It is measured alone, too.
+    // All cells share this machine's processors, so the second cell gets faster when the others fail. For comparison, the test
+    // also measures the second cell alone.
     const alone = await loadEach(everyone.filter((i) => keys[i]?.cell === 1));
     const before = await loadEach(everyone);
     expect([...alone, ...before].filter(({ isRight }) => !isRight)).toEqual([]);

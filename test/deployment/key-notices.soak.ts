@@ -14,8 +14,8 @@ const DAY_SECONDS = 86_400;
 const KEYS_EACH = 3;
 
 /**
- * By how many days PostgreSQL's clock is ahead in each step, and the notice that is then due, as days before the end of the keys
- * (`null`: none). The keys expire after 40 days.
+ * `ahead`: by how many days PostgreSQL's clock is ahead in the step. `days`: how many days before the end of the keys the notice
+ * of the step is due, or `null` if none is due. The keys expire after 40 days.
  */
 const STEPS: readonly { readonly ahead: number; readonly days: number | null; readonly isUsed: boolean }[] = [
   { ahead: 5, days: null, isUsed: true },

@@ -104,7 +104,8 @@ const CUT_SECONDS = length({ full: 12, figures: 20 });
  */
 const MOST_MS = length({ full: 120_000, figures: 2000 });
 /**
- * The longest time for a response. An SQL query may wait 17 seconds for an answer, and before that for its key and a connection.
+ * The longest time for a response. A request waits for the look-up of its key, for a connection, and up to 17 seconds for an SQL
+ * query.
  */
 const MOST_SECONDS_OF_A_RESPONSE = length({ full: 120, figures: 30 });
 const WRITES = length({ full: 40, figures: 200 });
@@ -162,7 +163,7 @@ test.each([
       }),
     );
     const dead = useAgain(new Client(cut.url, revoked.key));
-    // PostgreSQL ends the transaction before the write has waited too long for it.
+    // PostgreSQL ends the transaction of the cut server before this write has waited too long for the lock.
     const next = new Client(whole.url, waiting.key);
     expect((await untilAdmitted(() => next.post(LIST, { name: 'After the orphan' }))).status).toBe(201);
     await others.afterMore(WRITES);
@@ -210,7 +211,7 @@ function useAgain(client: Client) {
 }
 
 /**
- * Marks the promise as handled, because the test awaits it later. If the test fails before, it kills its servers, and the
+ * Marks the promise as handled, because the test awaits it later. If the test fails earlier, it kills its servers, and the
  * promise's rejection must not hide the cause.
  */
 function suppressUnhandledRejection(promise: Promise<unknown>): void {

@@ -191,7 +191,7 @@ async function admin(urls: Record<string, string>): Promise<void> {
     expect(await runFile('scripts/admin/main.ts', [command], urls)).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** Returns how many connections the servers have. Only they and this client use the role. */
+/** Returns how many connections the servers have. Only the servers and this client connect as the role. */
 async function connectionsOf(role: string, url: string): Promise<number> {
   const text = 'select from pg_stat_activity where usename = $1 and pid <> pg_backend_pid()';
   return withClient(url, async (client) => (await client.query(text, [role])).rowCount ?? 0);

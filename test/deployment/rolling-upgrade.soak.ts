@@ -96,7 +96,9 @@ test('no request fails while two servers of the previous version are drained and
   }
 });
 
-/** Creates an organization with the commands of the previous version, because the current ones need the current migrations. */
+/**
+ * Creates an organization with the commands of the previous version, because the current commands need the current migrations.
+ */
 async function createOrganization(
   previous: string,
   env: Readonly<Record<string, string>>,
@@ -114,7 +116,7 @@ async function createOrganization(
   return { id, key };
 }
 
-/** Inserts so many programs that a lock which is held for long is noticed. */
+/** Inserts so many programs that the test notices a migration which locks the table while it reads or writes all rows. */
 async function fill(url: string, organizationId: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(

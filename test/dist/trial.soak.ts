@@ -212,7 +212,7 @@ test('systemd accepts the unit, and finds it hardly exposed', async () => {
   const analyze = getProgram('systemd-analyze', 'systemd');
   const unit = join(folder.path, 'charter.service');
   // systemd checks that the program exists. The unit's folder is made when the unit starts.
-  const node = join(folder.path, 'node'); // a link, because the path of this Node may contain a space, which would end it
+  const node = join(folder.path, 'node'); // a link, because a space in the path of this Node would end the path in the unit
   await symlink(process.execPath, node);
   const text = (await readFile(UNIT, 'utf8')).replace('/usr/bin/node', node);
   await mkdir(join(folder.path, 'current'));

@@ -311,7 +311,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['Lists return one page**, of # rows', limit.default],
 ];
 
-/** Returns the numbers in the places of `#`, for each place where the text has these words. */
+/** Returns the numbers in the positions of `#`, for each occurrence of the words in the text. */
 function numbersIn(text: string, words: string): number[][] {
   const escaped = words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', ' +');
   const pattern = new RegExp(escaped.replaceAll('#', NUMBER), 'g');

@@ -126,7 +126,7 @@ describe.each(receivers)('the receiver in $language', (receiver) => {
     }
   });
 
-  // The attack: sending events to a receiver without a secret, which verifies with an empty one that everybody can sign with.
+  // The attack: sending events, signed with an empty secret, to a receiver whose secret is not set.
   test('accepts nothing without a secret', async () => {
     const { child, url } = await start(receiver, {});
     try {

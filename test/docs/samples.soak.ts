@@ -237,7 +237,8 @@ test('samples send any content of an example and execute none of it', async () =
   expect(await dashboard.db.prisma.parentProgram.count({ where: { name } })).toBe(nasty.length);
 });
 
-// The linter allows only tokens that many languages share. This test compiles the patterns in one of these languages.
+// The linter allows only the syntax of patterns that many languages share. This test compiles the patterns in one of these
+// languages.
 test('Python compiles every pattern of the contract', async () => {
   const text = await readFile(join(import.meta.dirname, '../../generated/openapi.json'), 'utf8');
   const patterns: unknown[] = [];

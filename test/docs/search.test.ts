@@ -26,7 +26,10 @@ const browser: { siteSearch?: Search } = {};
 runInNewContext(script, browser);
 const find = (query: string) => browser.siteSearch?.find(query) ?? [];
 
-/** What newcomers type, and the results that answer it: a page or its section, an operation, or a part by kind and name. */
+/**
+ * Searches that newcomers type, each with the results that answer the search: a page or its section, an operation, or a part by
+ * kind and name.
+ */
 const QUERIES = `
 how do I authenticate => authentication
 sdk => charter-client

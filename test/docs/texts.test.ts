@@ -147,7 +147,10 @@ function readSources(): ReadonlyMap<string, string> {
 }
 
 const USE = /npm (?:run (?:--silent )?([\w:-]*\w)|(start|test)\b)(?: -- ([^`\n#]*))?/g;
-/** Matches the shorthand of the README's tables: "`-- --check`" after the command of the row. */
+/**
+ * Matches a row of the README's tables. Options without a command in the row, such as "`-- --check`", belong to the row's
+ * command.
+ */
 const SHORTHAND = /^\| `npm run ([\w:-]+)(?: -- [^`]*)?` \|.*$/gm;
 
 test('every npm command in the texts exists, with the options that they name', () => {

@@ -34,7 +34,7 @@ test.each<readonly [string, string, RegExp]>([
   ),
   ['a combining accent alone', '\u0301', /must not be blank/],
   ['101 characters', 'x'.repeat(101), /at most 100 characters/],
-  // The attack: a NUL, for which PostgreSQL has an error that would cause a 500.
+  // The attack: a NUL byte, which PostgreSQL refuses, to cause a 500.
   ['NUL', 'a\0b', /line breaks/],
   ['a line break', 'a\nb', /line breaks/],
   ['a line separator', 'a\u2028b', /line breaks/],
@@ -46,7 +46,7 @@ test.each<readonly [string, string, RegExp]>([
     (character) => [`the direction U+${character.charCodeAt(0).toString(16)}`, `a${character}b`, /direction/] as const,
   ),
   ['half a surrogate pair', 'a\ud83d', /line breaks/],
-  // The risk: a key is pasted into the wrong field, and lists, logs and the audit log would show it.
+  // The risk: a user pastes a key into the wrong field, and lists, logs and the audit log would show the key.
   ['an API key', `old ${key}`, /an API key/],
   ['an API key of the other environment', mintKey('test').key, /an API key/],
   ['most of an API key', key.slice(0, 40), /an API key/],

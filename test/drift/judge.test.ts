@@ -18,7 +18,7 @@ test('a check that fails has caught the fault, and its first line says why', asy
   expect(verdict).toMatchObject({ isFine: false, line: 'a.ts:1:1 lint' });
 });
 
-// A time limit, or a system without free memory, kills processes in this way.
+// Processes are killed in this way when they exceed a time limit, or when the system runs out of memory.
 test('a check that is killed has caught nothing', async () => {
   const killed = judgeStyle('killed', `console.log('begun'); process.kill(process.pid, 'SIGKILL');`);
   await expect(killed).rejects.toThrow('The check "style" was killed by a signal');

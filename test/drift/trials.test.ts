@@ -28,7 +28,7 @@ const MISFIT: Fault = {
 
 test('each planted fault is reported as caught, not caught or no longer fitting, and is removed after its trial', async () => {
   const trials: Trial[] = [];
-  // If a caught fault were not removed, the last one would count as caught, too.
+  // If a caught fault were not removed, the uncaught fault after it would count as caught, too.
   await tryAll([CAUGHT, MISFIT, CAUGHT, UNCAUGHT, UNCAUGHT], { onTrial: (trial) => trials.push(trial) });
   const outcomes = trials.map(({ fault, isCaught }) => `${fault.title}: ${isCaught}`).sort();
   expect(outcomes).toEqual([

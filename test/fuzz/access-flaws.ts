@@ -12,12 +12,12 @@ import { type Change, flawedDraft, isSendable, OWN_ID, unchanged, withHeader } f
 /** A well-formed key with a correct checksum that no organization has. */
 const NOBODYS_KEY = formatKey('live', 'x'.repeat(40));
 
-/** Generates a wrong path, method or key. Each can be combined with any other flaw, and takes precedence over it. */
+/** Generates a wrong path, method or key. Each can be combined with any other flaw, and takes precedence over the other flaw. */
 export function accessFlaw(operation: Operation, all: readonly Operation[]): fc.Arbitrary<Change> {
   return fc.oneof(wrongAddress(all), wrongMethod(operation, all), wrongKey(operation), fc.constant(byTheOther));
 }
 
-/** Uses another organization's key to request the caller's row, which must get 404. */
+/** Requests the caller's row with another organization's key, which must get a 404. */
 const byTheOther: Change = (draft) =>
   draft.path.includes(OWN_ID) ? { ...draft, key: 'other organization', subject: 'unknown' } : draft;
 

@@ -48,8 +48,8 @@ function wrongQuery({ parameters = [] }: Operation): fc.Arbitrary<Change> {
 }
 
 /**
- * Returns one flaw for each parameter: a value outside its schema, a repeated name, or a forged text that only the server can
- * issue.
+ * Returns one flaw for each parameter: a value outside its schema, a repeated name, or a forged value of a parameter whose values
+ * only the server issues.
  */
 function wrongParameters({ parameters = [] }: Operation): fc.Arbitrary<Change>[] {
   return parameters.flatMap((parameter): fc.Arbitrary<Change>[] => {

@@ -49,7 +49,7 @@ export function fillPath(template: string, values: ReadonlyMap<string, string>):
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => values.get(name) ?? OWN_ID);
 }
 
-/** Generates names and values of the parameters. Optional ones may be missing. */
+/** Generates names and values of the parameters. Optional parameters may be missing. */
 function given(parameters: readonly Parameter[]): fc.Arbitrary<[string, string][]> {
   const members = Object.fromEntries(parameters.map(({ name, schema }) => [name, textOf(schema)]));
   const requiredKeys = parameters.filter(({ required }) => required === true).map(({ name }) => name);

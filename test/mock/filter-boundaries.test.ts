@@ -96,11 +96,11 @@ test.each(filters)(
   '$title: at each boundary, the mock finds exactly what the server finds',
   async ({ path, filter }) => {
     const { items, real } = listed.get(path) ?? { items: [], real: server.anonymous };
-    // The item with the most texts, so that no field that a filter compares is null.
+    // The item with the most strings, so that no field that a filter compares is null.
     const texts = (item: Item) => Object.values(item).filter((value) => typeof value === 'string').length;
     const item = items.toSorted((a, b) => texts(b) - texts(a))[0] ?? {};
     const found = new Map<string, boolean>();
-    // The pattern of a filter may match only the values that its field has in the items.
+    // Tries the field's own values, too, because a pattern in the filter may match only these values.
     const own = items.map((each) => each[filter.name]).filter((value) => typeof value === 'string');
     const values = filter.schema.enum === undefined ? own : [];
     for (const value of new Set([...boundaries(filter, item), ...values])) {
@@ -115,8 +115,8 @@ test.each(filters)(
     if (sides.size < 2)
       throw new Error(oneSided({ path, filter, values: [...found.keys()], isFound: sides.has(true) }));
     if (filter.schema.format !== 'date-time') return;
-    // The filter means "at or after this time", so exactly one value is the last that matches. Otherwise, mock and server could
-    // be wrong in the same way.
+    // The filter means "at or after this time", so exactly one value must be the last that matches. This check finds a mistake
+    // that the mock and the server share.
     const compared = [...found.keys()].filter(
       (at) => isInstant(at) && found.get(at) && found.get(later(at, 1)) === false,
     );

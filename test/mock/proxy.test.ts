@@ -53,7 +53,7 @@ async function disagreements(
     headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  // The proxy never responds in place of the server.
+  // The proxy must never respond in place of the server.
   expect(forwarded.status).toBe(given.status ?? 200);
   const marked = proxy.lines.filter((line) => line.startsWith('! '));
   expect(proxy.tally.disagreements - before).toBe(marked.length);

@@ -1,4 +1,4 @@
-// The guide's tables of differences between unmodified Prism and the mock. The request of each row is sent to both.
+// Checks the guide's tables of differences between unmodified Prism and the mock. Sends the request of each row to both.
 
 import { Client, exchangeRaw, parseRaw, type Reply, type Sending } from '../support/clients/client.ts';
 import { readGuide } from '../support/contract/guides.ts';
@@ -13,7 +13,7 @@ const PROBLEM = { 'content-type': 'application/problem+json' };
 const JSON_TYPE = { 'content-type': expect.stringMatching(/^application\/json/) };
 
 type Side = { readonly client: Client; readonly key: string };
-/** What a response must have besides its status. `lacks` names a header that it must not have. */
+/** What a response must have besides its status. `lacks` names a header that the response must not have. */
 type Expected = { headers?: object; body?: object; text?: string; lacks?: string };
 type Difference = {
   /** Sends the requests. The last response is the one that the table describes. */

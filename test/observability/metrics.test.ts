@@ -30,7 +30,10 @@ const server = await useServer({ metrics });
 
 type AlertCase = { readonly alertname: string; readonly exp_alerts: readonly unknown[] };
 
-/** Waits for the expected metrics. A request is counted after its response has been sent, which the client may see earlier. */
+/**
+ * Waits for the expected metrics. The server counts a request after it has sent the response, so the client may get the response
+ * before.
+ */
 function untilSeries(expected: Readonly<Record<string, number>>): Promise<Series> {
   return until(`the metrics ${JSON.stringify(expected)}`, async () => {
     const series = await readSeries(metrics);
@@ -215,7 +218,8 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
     requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
   });
   const { client } = await createTestOrganization(own);
-  // A busy machine needs several attempts: requests are admitted as long as tokens cannot be leased in time.
+  // On a busy machine, tokens cannot always be leased in time, and the server then admits requests without them. So several
+  // attempts may be needed.
   const refusalsOf = async (send: () => Promise<{ status: number }>) => {
     let refused = 0;
     await until('a refusal', async () => {

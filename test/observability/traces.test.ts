@@ -134,7 +134,7 @@ test('the log line of a request has the id of its trace, even if the trace is no
     const line = await until('the line', () => log.find(({ requestId }) => requestId === headers['x-request-id']));
     expect(line).toMatchObject({ traceId, path: '/api/key', status: 200 });
   }
-  // Spans are exported in order, so the earlier ones have been exported, too.
+  // Spans are exported in order, so the earlier spans have been exported, too.
   await untilRequest(await client.get('/api/key'));
   expect(collector.text()).toContain(recorded.traceId);
   expect(collector.text()).not.toContain(left.traceId);

@@ -126,7 +126,7 @@ test('the secrets of an earlier version are encrypted at the start, and stay the
       const cursorKey = OLD.decrypt(cursor_key, placeOfCursorKey(organization_id));
       expect([totpSecret, cursorKey]).toEqual([before[i]?.totp_secret, before[i]?.cursor_key]);
     }
-    // The constraint for permissions may be unvalidated: a new resource extends it without reading all keys.
+    // The constraint for permissions may be unvalidated, because a new resource extends the constraint without reading all keys.
     const open = `select conname from pg_constraint where not convalidated and conname <> 'api_keys_permissions_check'`;
     expect((await withClient(url, (client) => client.query(open))).rows).toEqual([]);
   }, 'empty');
@@ -139,7 +139,7 @@ test('current keys whose names look alike do not stop the start, keep their name
       const keys = await db.prisma.apiKey.findMany({ orderBy: { createdAt: 'asc' } });
       expect(keys.map(({ name }) => name)).toEqual(KEYS);
       const forms = keys.map(({ nameKey }) => Buffer.from(nameKey ?? []).toString('hex'));
-      // Of the keys that are active, only the oldest gets the normalized name that they share. The revoked key gets it, too,
+      // Of the active keys that share a normalized name, only the oldest gets the name. The revoked key gets the name, too,
       // because a name is free after a revocation.
       expect(forms[4]).toBe(forms[0]);
       expect(new Set(forms).size).toBe(4);

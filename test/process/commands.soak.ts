@@ -43,7 +43,7 @@ test('a new migration is written, and named by its path from the current folder'
   }
 });
 
-/** A program in place of Jest, in a checkout with the commands that start Jest. */
+/** A program that takes the place of Jest in a copy of the repository. */
 const STUB = `
 const { spawn } = require('node:child_process');
 const worker = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });

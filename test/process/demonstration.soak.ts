@@ -36,7 +36,7 @@ function foreignProgram(url: string): Promise<string> {
   });
 }
 
-/** Starts a server and returns its welcome text once it is complete. */
+/** Starts a server and returns its welcome text, once the text is complete. */
 async function welcomeOf(env: Record<string, string>): Promise<{ text: string; url: string }> {
   return withCharter(env, async ({ printed, url }) => {
     const text = await until('the welcome', () => CURL.test(printed.stdout) && printed.stdout);
@@ -45,7 +45,7 @@ async function welcomeOf(env: Record<string, string>): Promise<{ text: string; u
     const client = new Client(origin, key);
     const response = await untilAdmitted(() => client.get(path));
     expect({ status: response.status, rows: response.body.data.length }).toEqual({ status: 200, rows: 1 });
-    // The demonstration also shows that organizations are isolated: this one cannot see the program.
+    // The demonstration also shows that organizations are isolated: this organization cannot see the program of another one.
     const foreignPath = `/api/parent_programs/${await foreignProgram(env['DATABASE_URL'] ?? '')}`;
     const foreign = await untilAdmitted(() => client.get(foreignPath));
     expect(foreign.status).toBe(404);
@@ -97,7 +97,8 @@ function addKeys(url: string, count: number, name: string) {
   );
 }
 
-// Keys are not stored, so each start creates one and must make room for it. A developer starts the server many times a day.
+// Keys are stored only as hashes, so each start creates a key to print, and must make room for the key. A developer starts the
+// server many times a day.
 test("every start prints a key, except where a user's own ten keys leave no room; it then prints no command to paste", async () => {
   await withDemonstration(async (DATABASE_URL) => {
     const env = { DATABASE_URL, NODE_ENV: 'development' };

@@ -19,7 +19,7 @@ import { length, until } from '../support/wait.ts';
 const MOVES = length({ full: 2, figures: 10 });
 const CLIENTS = 16;
 const PROGRAMS = length({ full: 10_000, figures: 100_000 });
-/** Few enough rows for one SQL statement to insert before its timeout. */
+/** The number of rows of the organization. One SQL statement can insert this number before its timeout. */
 const FILL_ROWS = 5000;
 const RETRY_MS = 50;
 const WATCH_MS = 200;
@@ -30,7 +30,7 @@ const folder = await useFolder();
 
 /** All keys that were ended during moves. */
 const ended: Ending[] = [];
-/** The server that has the organization. Clients send their requests to it; in production, a proxy's map names it. */
+/** The server that has the organization and gets the clients' requests. In production, the map of a proxy names this server. */
 let home: TestServer = servers[0];
 const elsewhere = () => (home === servers[0] ? servers[1] : servers[0]);
 
@@ -220,7 +220,7 @@ async function move(round: number, writers: readonly Writer[]): Promise<number> 
   await until('requests to the target', () => writers.every(({ requests }, i) => requests > (seen[i] ?? 0)));
   const { name } = await target.db.prisma.organization.findUniqueOrThrow({ where: { id: ours.id } });
   await runWithKill(source, ['delete-organization', '--id', ours.id, '--name', name]).catch(async (error: unknown) => {
-    // The killed command may have finished before it was killed. Then the repeated one finds no organization.
+    // The killed command may have finished before it was killed. Then the repeated command finds no organization.
     if ((await source.db.prisma.organization.count({ where: { id: ours.id } })) > 0) throw error;
   });
   isOver = true;

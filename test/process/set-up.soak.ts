@@ -11,8 +11,8 @@ const ROOT = join(import.meta.dirname, '../..');
 type Checkout = { readonly folder: string; readonly start: (command: string) => Running };
 
 /**
- * Copies the files that the set-up needs. The commands there do nothing after the set-up. npm waits until a file `allowed`
- * exists.
+ * Copies the files that the set-up needs. The commands in the copy do nothing after the set-up. The fake npm waits until the file
+ * `allowed` exists.
  */
 async function makeCheckout(): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-set-up-'));

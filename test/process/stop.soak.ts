@@ -160,8 +160,8 @@ test.each([
   }
 });
 
-// After kill -9 of npm and the launcher, a server that stayed would keep the port and the database. The reader of the log may
-// exit first, as when a terminal closes: after it has read all lines, or with unread ones (ECONNRESET).
+// After kill -9 of npm and the launcher, a server that kept running would occupy the port and the database. The reader of the log
+// may exit first, as when a terminal closes. If it leaves lines unread, writes fail with ECONNRESET.
 test.each([false, true])(
   'a server without its parent and a reader of its output exits with 0 (unread: %p)',
   async (isUnread) => {
@@ -233,11 +233,14 @@ async function withCommands(work: (folder: string) => Promise<void>): Promise<vo
   await work(folder.path);
 }
 
-// Ctrl-C during the start, which takes a while the first time: the user sees immediately that the signal was received.
+// The first start takes a while. If the user presses Ctrl-C, a message says immediately that the signal was received.
 describe('during the start', () => {
   const untilHeard = ({ printed }: Running) => until('a word at once', () => printed.stderr === HEARD);
 
-  /** Runs `meanwhile` during a start that waits for another process's migration (simulated) until `meanwhile` has settled. */
+  /**
+   * Starts a server that waits for a simulated migration of another process. Runs `meanwhile`, and ends the wait when `meanwhile`
+   * has settled.
+   */
   function whileStarting(meanwhile: (running: Running) => Promise<void>) {
     return withScratchDatabase(
       (url) =>
@@ -281,7 +284,7 @@ describe('during the start', () => {
     expect(stdout).toContain('"reason":"the parent process ended","msg":"stopped"');
   });
 
-  // On a terminal, the signal also reaches the programs that set up PostgreSQL. That these fail is not an error.
+  // On a terminal, the signal also reaches the programs that set up PostgreSQL. Their failure is not an error.
   test('a failure caused by the interruption is not reported as a reason why Charter cannot start', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => {

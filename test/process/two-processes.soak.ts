@@ -218,7 +218,7 @@ test('no response is by the addresses or the limit of a key before a confirmed c
         clients.afterMore(RESPONSES, isFrom(forbidden)),
         clients.afterMore(RESPONSES, isFrom(allowed)),
       ]);
-      // The period lasts until the later of both times, so that responses to both addresses are judged.
+      // The period lasts until the later of the two times, so that responses to both addresses are judged.
       const received = Math.max(...spans.map((span) => span.received));
       periods.push({ sent: confirmedAt, received, forbidden, limit });
       expect(await writtenFrom(forbidden)).toEqual(names);
@@ -297,7 +297,7 @@ test('32 clients get no response by the old state once the move of a key to an i
 
 type Found = { readonly rows: readonly unknown[] };
 
-/** Returns the hash of the key at the start of the only column of a row of the key look-up. */
+/** Returns the key's hash, with which the only column of a row of the key look-up begins. */
 function hashOf(row: unknown): string {
   const [[hash] = []] = Array.isArray(row) ? row : [];
   if (typeof hash !== 'string') throw new Error('A key that was found does not begin with its hash.');

@@ -28,7 +28,7 @@ import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
 // What each environment variable does in a process: one server has all variables, another one has none. test/config.test.ts tests
-// that each variable is read, and the tests of createApp what it does with them.
+// that each variable is read.
 
 const HOST = '127.0.0.2';
 const METRICS_HOST = '127.0.0.3';
@@ -37,8 +37,8 @@ const POOL_SIZE = 20;
 /** A drain time that is longer than a shutdown without DRAIN_SECONDS. */
 const DRAIN_SECONDS = 4;
 /**
- * The ages of old events, in days. The server of this test deletes both events, and a server without the variables only the
- * second.
+ * The ages of old events, in days. The server of this test deletes both events. A server without the variables deletes only the
+ * second event.
  */
 const OLD_DAYS = [3, 100];
 /** The ratio sampler combines the four parts of a trace id with XOR, and records traces with low results. */
@@ -202,7 +202,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(levels).toContain(40);
     expect(levels.filter((level) => level < 40)).toEqual([]);
   },
-  // Production has no demonstration data, and otherwise this database would contain them.
+  // In development, this database would contain the demonstration data.
   async NODE_ENV() {
     const { rows } = await db.pool.query(`select 1 from users where email like '%@northwind.example'`);
     expect(rows).toEqual([]);
@@ -256,7 +256,7 @@ test('each variable has its effect in a server that has all of them', async () =
   expect(failures).toEqual({});
 });
 
-// Shows that the effects above come from the variables, and that not every server has them.
+// Shows that the effects above come from the variables, and that not every server has these effects.
 test('a server without the variables does otherwise, and loads nothing of OpenTelemetry', async () => {
   const refusing = preloading('refuse-open-telemetry.mjs');
   await withScratchDatabase(async (DATABASE_URL) => {
@@ -273,7 +273,7 @@ test('a server without the variables does otherwise, and loads nothing of OpenTe
       expect(String(await attemptAt(own, { organizationId: id, endpointUrl }))).not.toContain('must not');
     });
   });
-  // Shows that the refusal works: a server with traces must fail because of it.
+  // Shows that refuse-open-telemetry.mjs works: a server with traces must fail because of it.
   const traced = { DATABASE_URL: database.url, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...refusing, PORT: '0' };
   const { code, stdout } = await runFile('src/main.ts', [], traced);
   expect(code).not.toBe(0);

@@ -210,9 +210,8 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   expect(endsOf(shared).at(-1)).toMatchObject({ worker: 2, signal: 'SIGKILL' });
 });
 
-// Node passes one connection at a time to a worker, so most of the connections are still in the supervisor when the worker is
-// killed. The attack: while a worker is stuck, making the supervisor keep every second connection for it, also those of clients
-// that have gone.
+// The attack: while a worker is stuck, a client opens and leaves connections, so that the supervisor keeps every second
+// connection for the stuck worker.
 test('connections that a stuck worker has not taken are served by another one once 5,000 wait for it, or after its end', async () => {
   await withWorkers(
     async (charter) => {

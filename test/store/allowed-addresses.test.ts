@@ -1,4 +1,5 @@
-// Our code judges an address when it looks up the key, and PostgreSQL judges it in a write. They must agree on every notation.
+// Our code judges an address when it looks up the key, and PostgreSQL judges it in a write. The two judgements must agree on
+// every notation.
 import { isInList, parseAddressList } from '../../src/domain/keys/address-list.ts';
 import { addressIn } from '../../src/domain/network.ts';
 import { randomNumbers } from '../support/data/random-numbers.ts';

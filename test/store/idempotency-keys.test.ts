@@ -66,7 +66,7 @@ test('a used key returns its result for 24 hours, then it counts as new', async 
   expect(await claim()).toEqual({ kind: 'claimed' });
 });
 
-// The race: two creates have the same key, and the second one reads before the first one has written.
+// The race: two creates have the same key, and the second create reads before the first create has written.
 test('a claim waits for the transaction that holds the key, then gets its result, or the key if that transaction failed', async () => {
   const { db } = database;
   const tenant = await createTenant(db);

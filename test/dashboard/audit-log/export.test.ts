@@ -58,8 +58,8 @@ test('the audit log export contains the names of keys and people as plain text',
   expect(file.text).toContain('HYPERLINK');
 });
 
-// Compares each column of an export with what was recorded, and with the page. No two columns of a line have the same value, so a
-// column with the value of another one is noticed.
+// Compares each column of an export with what was recorded, and with the page. All values in a line differ, so a column that
+// contains another column's value is noticed.
 
 const scope = await createScope(db);
 const named = [

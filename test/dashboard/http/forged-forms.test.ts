@@ -62,7 +62,7 @@ const FOREIGN: Readonly<Record<string, Record<string, string | undefined>>> = {
   'somebody who gives a referrer alone': { 'Sec-Fetch-Site': undefined, Referer: 'OURS/profile' },
 };
 
-/** The requests that are sent to every path. The others are sent only to the paths in SOME. */
+/** The kinds of request that are sent to every path. The other kinds are sent only to the paths in SOME. */
 const EVERYWHERE = ['another site', 'an old browser on another site', 'somebody who says nothing'];
 const SOME = ['/organization', '/sign-in', '/sign-out', `/people/users/${people.member.userId}/deactivate`];
 

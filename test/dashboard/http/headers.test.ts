@@ -153,7 +153,7 @@ test('20 kB of cookies get a page that speaks of cookies, for every method, and 
     expect(wordsOf(page)).toContain('Your browser sends too many cookies');
     expect(wordsOf(page)).toContain('Delete the cookies of this site');
   }
-  // The page that speaks of cookies needs its style sheet.
+  // The page that asks the user to delete cookies needs its style sheet.
   const [, style = ''] = /href="(\/assets\/[^"]+\.css)"/.exec((await laden.get('/sign-in')).text) ?? [];
   expect((await laden.get(style)).status).toBe(200);
   for (let i = 0; i < 3; i += 1) laden.cookies.delete(`other-${i}`);

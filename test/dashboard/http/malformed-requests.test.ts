@@ -105,7 +105,7 @@ test('a permission that is sent many times counts once', async () => {
 });
 
 test('a NUL in any field gets 400', async () => {
-  // The attack: a NUL, for which PostgreSQL has an error of its own, or at which a parser cuts the name.
+  // The attack: a NUL byte, which PostgreSQL refuses, or at which a parser cuts off the name.
   for (const name of ['name', 'email', 'role', 'form_id'])
     expectPage(await send(encode(invite({ [name]: 'a\0b' }))), 400);
 });

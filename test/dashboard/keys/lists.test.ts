@@ -107,7 +107,7 @@ test('a whole key leads to its own page, wherever it is pasted, and appears in n
       ]);
     }
   }
-  // The case in which somebody types the key into the URL by hand.
+  // The risk: somebody types the key into the URL by hand.
   const secret = keys.nightly.key.slice(17);
   for (const query of ['search', 'holder']) {
     const page = await browsers.manager.get(`${KEYS}?${query}=${keys.nightly.key}`);
@@ -218,8 +218,8 @@ test('the parameter "back" leads nowhere but to the list', async () => {
 type Filled = { readonly browser: Browser; readonly names: readonly string[]; readonly byExpiry: readonly string[] };
 
 /**
- * Creates an organization with 120 active keys of twelve users. 60 were used, always two at the same time; 60 never. All expire
- * soon.
+ * Creates an organization with 120 active keys of twelve users. All keys expire soon. 60 keys were used, each at the same time as
+ * another one, and 60 keys were never used.
  */
 async function manyKeys(): Promise<Filled> {
   const many: People = await createPeople(db);
@@ -307,7 +307,7 @@ test.each([
 
 type Rows = { count: number; createdBy: Actor; isActive: boolean };
 
-/** Inserts keys that were created one minute apart. If not `isActive`, they are revoked. */
+/** Inserts keys that were created one minute apart. Revokes the keys unless `isActive`. */
 async function insertKeys({ scope, userId }: Actor, { count, createdBy, isActive }: Rows): Promise<void> {
   await db.pool.query(
     `insert into api_keys (organization_id, id, user_id, created_by_user_id, name, name_key, key_hash, key_prefix, permissions, created_at, revoked_at)

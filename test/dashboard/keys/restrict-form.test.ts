@@ -158,7 +158,7 @@ test('the form for a new key has both restrictions, and keeps them after a mista
   for (const words of [FACTS, HINT]) expect(wordsOf(created)).toMatch(words);
   const { id } = await db.prisma.apiKey.findFirstOrThrow({ where: { userId: member.userId } });
   expect(await stored(id)).toEqual({ allowedAddresses: ['2001:db8::/32'], requestsPerSecond: 3 });
-  // After a rotation, the page says the same. For a key without a list, the page has no hint.
+  // After a rotation, the page has the facts and the hint, too. For a key without a list of addresses, the page has no hint.
   const rotated = await browser.submit(`${KEYS}/${id}/rotate`);
   for (const words of [FACTS, HINT]) expect(wordsOf(rotated)).toMatch(words);
   const free = wordsOf(await browser.submit(`${KEYS}/new`, { name: 'Free' }, KEYS));

@@ -102,7 +102,7 @@ const FORGERIES: Record<string, Deviation> = {
   'with impossible backup flags': { isBackedUp: true },
 };
 
-/** All forgeries above, and those that only an existing passkey can send. */
+/** FORGERIES, and the forgeries that only an existing passkey can send. */
 const FORGED_USES: Record<string, Deviation> = {
   ...FORGERIES,
   'with a wrong signature': { isForged: true },

@@ -80,7 +80,7 @@ test.each(REPORTS)(
   },
 );
 
-// The race: the revocation has begun, and its snapshot shows an organization that is not moving.
+// The race: a move begins after the snapshot of the revocation, in which the organization is not moving.
 test('a report that waits while a move is completed revokes the keys of the other organizations, and is to be repeated', async () => {
   const [moving, other, late] = [await createPeople(eu1.db), await createPeople(eu1.db), await createPeople(eu1.db)];
   const keyOf = async ({ member }: typeof moving) => (await giveKey(eu1.db, member)).key;

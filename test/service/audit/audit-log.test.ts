@@ -106,7 +106,8 @@ test('each filter and a deep log page run as a range scan of an index', async ()
 });
 
 test('a log page of a person whose events concern themselves costs no more than the rows that it shows', async () => {
-  // The bug: each such event is found twice, and the second copies were dropped row by row through the whole log.
+  // The bug: an event whose actor is also its target is found twice, and the second copies were dropped row by row through the
+  // whole log.
   const planned = await openWithAutoExplain(database.url);
   const events: number[] = [];
   const plans = await planned.explainAll(async () => {

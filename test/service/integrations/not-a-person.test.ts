@@ -161,7 +161,7 @@ test.each(Object.keys(OUTCOMES))('%s finds no user in an integration', async (na
   expect(await attempt?.()).toEqual(outcome);
 });
 
-// The risk: an integration that the database allows to be an administrator would count as somebody who can let others in again.
+// The risk: an integration with the role of an administrator would count as a person who can give others access again.
 test('the database refuses an integration with a password, an e-mail or the role of a manager', async () => {
   for (const change of [
     "password_hash = 'x'",

@@ -50,7 +50,8 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   }
 
   const both = await withClient(database.url, async (holder) => {
-    // A third transaction locks the middle key, so that each of the two holds its first key before it can take its second.
+    // A third transaction locks the middle key, so that each of the other transactions holds its first key before it can take its
+    // second.
     await holder.query('begin');
     await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
     const writing = uses.stop();

@@ -97,7 +97,7 @@ describe('an export for a move that fails', () => {
   });
 });
 
-// The attack: another user of the machine creates the file before the export, to read it.
+// The attack: another user of the machine creates the partial file before the export, to read the archive.
 test('only its owner can read an archive: a partial file that is there is not used', async () => {
   const { organizationId, client } = await teamWithKey();
   const partial = `${fileOf(organizationId)}.partial`;

@@ -138,7 +138,7 @@ const ENDINGS: [string, (team: TeamWithKey, browser: Browser) => Promise<unknown
   ['a deactivation', (team, browser) => browser.post(`/people/users/${team.administrator.userId}/deactivate`, {})],
 ];
 
-// The attack: a thief continues to use a key in the new installation that was revoked during the move.
+// The attack: a thief continues to use, in the new installation, a key that was revoked during the move.
 describe.each(ENDINGS)('a key that %s ends during a move', (_, end) => {
   async function endedInMove() {
     const team = await teamWithKey();

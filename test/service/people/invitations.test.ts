@@ -102,7 +102,7 @@ describe('an e-mail that has an account elsewhere', () => {
       /^conflict: .* has an account in another organization/,
     );
     expect(await codeOf(accept(orThrow(ofUnknown).link.token))).toBe('done');
-    // The owner of the account still has it.
+    // The owner still has the account.
     expect(await getUserByEmailOrId(db, known.email)).toMatchObject({ userId: known.userId });
   });
 

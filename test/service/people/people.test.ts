@@ -105,7 +105,7 @@ test.each([
 });
 
 test('when two administrators demote or deactivate each other concurrently, one remains', async () => {
-  // The race: both see two administrators, and each removes the other.
+  // The race: two administrators each see two administrators, and remove each other.
   for (let round = 0; round < 6; round += 1) {
     const { administrator: a, other: b } = await staff();
     const [left, right] = [{ userId: b.userId }, { userId: a.userId }];
@@ -123,7 +123,7 @@ test('when two administrators demote or deactivate each other concurrently, one 
 });
 
 test('when two administrators leave concurrently, one has to stay', async () => {
-  // The race: each changes only their own row, so that neither waits for the other.
+  // The race: two administrators each change only their own row, so that neither waits for the other.
   for (let round = 0; round < 6; round += 1) {
     const { administrator: a, other: b } = await staff();
     const outcomes = await Promise.all([a, b].map((each) => codeOf(deactivateUser(db, each, { userId: each.userId }))));

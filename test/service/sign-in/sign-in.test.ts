@@ -69,7 +69,7 @@ test('an unknown, a known, an invited and a deactivated e-mail get the same resp
 });
 
 test('a failure writes one row, whether or not the e-mail is known', async () => {
-  // The attack: trying the same list and measuring the time of the database writes.
+  // The attack: trying a list of e-mail addresses and measuring the time of the database writes.
   const known = await createAccount(db);
   await signIn(db, { email: known.email, password: 'wrong', auditSource: newAuditSource() });
   expect((await auditOf(known.userId)).map(({ action, actorUserId }) => [action, actorUserId])).toEqual([

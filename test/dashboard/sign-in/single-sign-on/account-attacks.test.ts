@@ -255,8 +255,8 @@ describe('an access link', () => {
   }
 
   /**
-   * Sends a reset link to an account with a second factor. Opens it as somebody who has the account's e-mail address at the
-   * provider, who must then confirm the account.
+   * Sends a reset link to an account with a second factor. Opens the link as somebody who has the account's e-mail address at the
+   * provider, and who must then confirm the account.
    */
   async function resetWithStranger() {
     const { administrator } = await company();

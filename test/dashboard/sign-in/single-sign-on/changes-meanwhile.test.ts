@@ -58,7 +58,7 @@ test('a removal of the connection, or a change of its client, while its metadata
     saveConnection(db, administrator, { ...connection(), clientId: 'another', targets: LOCAL }).then(orThrow);
   const remove = ({ administrator }: Company) => removeConnection(db, administrator).then(orThrow);
   for (const act of [change, remove]) {
-    // A provider whose metadata have not been read yet.
+    // A provider whose metadata Charter has not read yet.
     await using slow = await startIdentityProvider();
     const theirs = await company({ at: slow });
     slow.override = async () => {

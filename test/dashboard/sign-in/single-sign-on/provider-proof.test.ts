@@ -17,7 +17,7 @@ import { createScope } from '../../../support/data/actors.ts';
 import { beginWith, urlIn, useCompanies } from '../../../support/providers/companies.ts';
 
 // Signing in at the identity provider as a fresh proof. These tests do not move the clock, because the OpenID Connect library has
-// its own.
+// a clock of its own.
 
 const { dashboard, db, provider, newBrowser, ...companies } = await useCompanies();
 

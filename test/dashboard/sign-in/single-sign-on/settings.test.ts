@@ -22,7 +22,7 @@ type NameServer = {
   readonly records: Map<string, readonly string[] | null>;
 };
 
-/** Starts a name server (RFC 1035) with TXT records, which stops after the tests of the file. */
+/** Starts a name server (RFC 1035) with TXT records. Stops the server after the tests of the file. */
 async function useNameServer(): Promise<NameServer> {
   const records: NameServer['records'] = new Map();
   const server = createSocket('udp4');
@@ -244,7 +244,7 @@ test('the connection cannot be changed or removed while no administrator could s
   await connectTo(provider, browser);
   const { scope, userId } = actor;
   const { organizationId } = scope;
-  // People with a password who do not count: a manager, and an administrator who was deactivated.
+  // Adds people whose passwords do not count: a manager, and an administrator who was deactivated.
   await createAccount(db, { scope, role: 'manager' });
   const former = await createAccount(db, { scope, role: 'administrator' });
   await db.prisma.user.updateMany({ where: { id: former.userId }, data: { deactivatedAt: new Date() } });
@@ -279,7 +279,7 @@ describe('a domain', () => {
     const { name, value } = await recordOf(actor.scope.organizationId, 'verified.example');
     const page = await browser.get(SETTINGS);
     for (const text of [name, value, 'Not verified']) expect(page.text).toContain(text);
-    // The domains of the demonstration are of this kind, and would be a dead end.
+    // The page shows the operator's command, because nobody can create a TXT record for the domains of the demonstration.
     const command = `vouch-domain --organization ${actor.scope.organizationId} --domain verified.example`;
     expect(wordsOf(page)).toContain(command);
     const check = () => post(browser, 'domains/check', 'verified.example');

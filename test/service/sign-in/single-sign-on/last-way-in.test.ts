@@ -33,7 +33,7 @@ test('the last administrator who can sign in cannot be unlinked, except with a p
 });
 
 test('when an administrator removes the connection and another one a passkey concurrently, one can sign in', async () => {
-  // The race: each relies on the way to sign in that the other one removes.
+  // The race: two administrators each remove a way to sign in, and rely on the way that the other administrator removes.
   for (let round = 0; round < 6; round += 1) {
     const { administrator, other } = await administrators();
     await takePassword(administrator);
