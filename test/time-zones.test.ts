@@ -91,7 +91,7 @@ test('nothing in the source depends on the time zone of the machine', () => {
   expect(found).toEqual([]);
 });
 
-// If this were not so, the other tests would prove nothing about time zones.
+// In UTC, the other tests would prove nothing about time zones.
 
 test('the tests and the processes that they start run in a time zone other than UTC', async () => {
   expect(new Date(0).getTimezoneOffset()).toBe(-330);

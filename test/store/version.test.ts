@@ -52,7 +52,7 @@ const silently = (text: string) => (tenant: Tenant) =>
   });
 const INSERT = `insert into parent_programs (organization_id, id, name)`;
 
-/** Writes in addition to those of events.test.ts, whose events take their positions from the version. */
+/** Kinds of writes, in addition to those in events.test.ts, which tests the version through the positions of events. */
 const WRITES: Record<string, (tenant: Tenant, id: string) => Promise<unknown>> = {
   'the service updates': async (tenant, id) =>
     updateRow(await writeContext(tenant), PARENT_PROGRAMS, { id, patch: { name: 'Other' }, precondition: () => true }),
@@ -100,7 +100,7 @@ test.each(['raw SQL inserts many', 'the service updates', 'raw SQL updates', 'ra
   },
 );
 
-// Tools that copy data write as a replica. Then no trigger writes events, which would change the versions, too.
+// Tools that copy data write as a replica. Then no trigger writes events, so events do not change the versions.
 test.each(['origin', 'replica'])("as %s, truncating the table changes every organization's version", async (role) => {
   await using own = await openTestDatabase();
   const tenants = [await createTenant(own.db), await createTenant(own.db)];

@@ -86,7 +86,7 @@ test.each([
   const plan = await planOf(() =>
     listWebhookDeliveries(planned.db, ours.scope, { endpointId, isFailed: false, from, limit: 26 }),
   );
-  // The blocks of 26 deliveries, each with an event and an attempt, and of the descents of the indexes.
+  // The limit covers the blocks of 26 deliveries, each with an event and an attempt, and of the descents of the indexes.
   expect(plan?.blocks).toBeLessThan(400);
 });
 

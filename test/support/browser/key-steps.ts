@@ -16,7 +16,6 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return readKey(page);
 }
 
-/** Opens the three-dot menu of a key in the list. */
 export async function openMenu(page: Page, name: string): Promise<void> {
   await page.getByText(`Actions for key ${name}`, { exact: true }).locator('xpath=ancestor::summary').click();
 }
@@ -42,7 +41,6 @@ export async function backToList(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'I have copied it' }).click();
 }
 
-/** Returns the status of the API's response to this key. */
 export async function apiStatus({ anonymous }: TestServer, key: string): Promise<number> {
   return (await anonymous.get('/api/parent_programs', { key })).status;
 }

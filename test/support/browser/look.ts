@@ -47,14 +47,13 @@ type LookOptions = {
 
 /**
  * Returns the problems of the page in all widths and themes. The page must have loaded `AXE_SCRIPT`, and be in the light theme.
- * It is wide and in the light theme afterwards, but `again` has not run for this last change.
+ * Afterwards, the page is wide and in the light theme, but `again` has not run for this last change.
  */
 export async function look(
   page: Page,
   name: string,
   { fullPage = true, again = async () => {} }: LookOptions = {},
 ): Promise<string[]> {
-  // The page may still be loading.
   await page.waitForLoadState();
   const wrong: string[] = [];
   let shown: Sight['colorScheme'] = 'light';

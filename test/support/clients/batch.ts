@@ -1,4 +1,3 @@
-// Sends batches of parent programs, and reads their results.
 import type { Client } from './client.ts';
 
 export const LIST = '/api/parent_programs';

@@ -21,7 +21,6 @@ export function createTestClock({ chance = 0 }: { chance?: number } = {}): TestC
   };
 }
 
-/** Creates a client as `createClient` does, but with this clock. */
 export function createClientOn(clock: Clock, options: ClientOptions): CharterClient {
   return createTypedClient(readSettings(options), clock);
 }

@@ -14,7 +14,10 @@ const check = createConformityCheck(document);
 export const operations: readonly Operation[] = operationsOf(document);
 export const webhooks: readonly Webhook[] = webhooksOf(document);
 
-/** Returns the value of an example of the contract. A test of whole rows takes them from there, so a new field changes no test. */
+/**
+ * Returns the value of an example of the contract. Tests of whole rows take the rows from examples, so that a new field changes
+ * no test.
+ */
 export function exampleOf(name: string) {
   return Object(document['components']).examples[name].value;
 }

@@ -43,7 +43,6 @@ export function statusOfUnknown(operation: Operation): number {
   return operation.responses[404] === undefined ? Math.max(...successesOf(operation)) : 404;
 }
 
-/** Sends the request with these changes. */
 export function sendTo(
   client: Client,
   request: ValidRequest,
@@ -80,14 +79,12 @@ export async function prepareFor(ours: TestOrganization, operation: Operation): 
   return { ours, client, request: requestFor(operation, { id, references }), references };
 }
 
-/** Creates a parent program and returns its id. */
 export async function createProgram({ client }: TestOrganization, name = 'Nordic Scholars'): Promise<string> {
   return createRow(client, programs, { name });
 }
 
 const programs = resourceOf({ path: '/api/parent_programs' });
 
-/** Returns the URL with one more parameter. */
 export function withQuery(url: string, parameter: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameter}`;
 }

@@ -72,8 +72,8 @@ export function referencesOf({ requestBody }: Pick<Operation, 'requestBody'>): [
 }
 
 /**
- * Returns a value of the field whose description contains "unique in your organization", by its name. Throws if there is none. The
- * value is the reversed example, which is probably valid, too, and which no row made from the examples has.
+ * Returns an object with a value of the field whose description contains "unique in your organization". Throws if there is no
+ * such field. The value is the reversed example, which is probably valid, and which no row made from the examples has.
  */
 export function uniqueValueOf({ path, creation }: Resource): Record<string, unknown> {
   const { properties = {} } = creation.requestBody?.content['application/json']?.schema ?? {};

@@ -1,4 +1,4 @@
-// Derives values that a schema does not allow from the schema, so that tests also cover a new parameter or field.
+// Derives invalid values from a schema, so that tests also cover a new parameter or field.
 import type { Json } from '../../../src/contract/document.ts';
 
 type WrongValue = { readonly what: string; readonly value: unknown };

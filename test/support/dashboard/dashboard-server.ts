@@ -21,7 +21,6 @@ export type TestDashboard = {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly url: string;
-  /** All lines of the log. */
   readonly logged: string[];
   /** All paths that the dashboard serves, in the router's notation: "/people/users/:userId". */
   readonly paths: readonly string[];
@@ -47,14 +46,14 @@ type Options = {
   nameServers?: readonly string[];
 } & Partial<Pick<AppConfig, 'cell' | 'cells' | 'commonUrl' | 'cellDomainsFile'>>;
 
-/** Starts a dashboard for the tests of a file. It is closed after them. */
+/** Starts a dashboard for the tests of a file, and closes the dashboard after them. */
 export async function useDashboard(options: Options = {}): Promise<TestDashboard> {
   const dashboard = await startDashboard(options);
   afterAll(() => dashboard.close());
   return dashboard;
 }
 
-/** Starts the dashboard and the API, with a new database unless `databaseUrl` is given. The caller closes it. */
+/** Starts the dashboard and the API, with a new database unless `databaseUrl` is given. The caller closes the dashboard. */
 export async function startDashboard({
   environment = 'live',
   databaseUrl,
@@ -127,7 +126,7 @@ export async function startDashboard({
   };
 }
 
-/** Returns a browser in which the user is signed in. It sends `headers` with each request. */
+/** Returns a browser in which the user is signed in. The browser sends `headers` with each request. */
 export async function browserOf(
   dashboard: TestDashboard,
   actor: Actor,

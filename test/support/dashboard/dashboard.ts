@@ -139,7 +139,7 @@ export function keysIn({ text, headers, setCookies }: Page): string[] {
   return [...new Set(`${text}${JSON.stringify(headers)}${setCookies.join('')}`.match(KEY) ?? [])];
 }
 
-/** Whether somebody is signed in. */
+/** Returns whether a user is signed in. */
 export async function isIn(browser: Browser): Promise<boolean> {
   return (await browser.get('/profile')).status === 200;
 }
@@ -150,7 +150,7 @@ export function wordsOf({ text }: Pick<Page, 'text'>): string {
   return textOf(text.replaceAll('<wbr>', '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
 }
 
-/** Expects a page with this status that contains the words. */
+/** Checks that the page has this status and contains the words. */
 export function expectToSay(page: Page, status: number, words: string): void {
   expect([page.status, wordsOf(page)]).toEqual([status, expect.stringContaining(words)]);
 }

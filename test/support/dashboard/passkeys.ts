@@ -46,7 +46,7 @@ export async function addPasskeyTo(
   return authenticator;
 }
 
-/** Sends the page that asks for a proof, with a passkey. */
+/** Gives the proof that the page asks for, with a passkey. */
 export async function provePasskey(browser: Browser, page: Page, authenticator: Authenticator | null): Promise<Page> {
   if (authenticator === null) throw new Error('There is no passkey.');
   const credential = authenticator.get(await optionsFrom(browser, page));

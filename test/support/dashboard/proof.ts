@@ -2,7 +2,7 @@ import { codeAt, PASSWORD } from '../data/accounts.ts';
 import { type Browser, type Fields, fillForm, type Page } from './dashboard.ts';
 import { formsOf, textOf } from './forms.ts';
 
-/** Fills in the page that asks for a proof, and sends it. */
+/** Fills in and sends the form of the page that asks for a proof. */
 export async function giveProof(
   browser: Browser,
   page: Page | undefined,

@@ -34,7 +34,6 @@ type NewActor = {
   readonly passwordHash?: string;
 };
 
-/** Creates a user. */
 export async function createActor(db: Database, scope: OrganizationScope, role: Role, name?: string): Promise<Actor> {
   const [actor] = await createActors(db, scope, [{ role, name }]);
   if (actor === undefined) throw new Error('No user was created.');

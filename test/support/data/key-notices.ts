@@ -51,8 +51,8 @@ export async function mailAll(db: Database, outbox: Outbox): Promise<unknown[]> 
 }
 
 /**
- * Returns the notices about a key, each as its kind. If a notice is about the end of the key, the number of days until then
- * follows.
+ * Returns the notices about a key, each as its kind. If a notice is about the end of the key, the number of days until the end
+ * follows the kind.
  */
 export async function listNoticesOf({ prisma }: Database, keyId: string): Promise<string[]> {
   const rows = await prisma.keyNotice.findMany({

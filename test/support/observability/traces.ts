@@ -29,7 +29,7 @@ type Collector = {
   text(): string;
 };
 
-/** Starts a collector for the tests of a file. It is closed after them. */
+/** Starts a collector for the tests of a file, and closes the collector after them. */
 export async function useCollector(): Promise<Collector> {
   const server = await startScriptedServer();
   server.play(respondsWith(200, {}, {}));

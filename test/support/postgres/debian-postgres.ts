@@ -23,7 +23,7 @@ type Options = {
 
 const OWNER = 'charter';
 
-/** Calls `work` with a PostgreSQL of Debian in its own folder. Stops it and removes the folder at the end. */
+/** Calls `work` with a PostgreSQL of Debian in its own folder. Stops PostgreSQL and removes the folder at the end. */
 export async function withDebianPostgres(
   work: (postgres: DebianPostgres) => Promise<void>,
   { env = {} }: Options = {},

@@ -1,4 +1,4 @@
-// Joins the embedded PostgreSQL of DATA_DIR, prints its URL in a line, and leaves it when standard input ends.
+// Joins the embedded PostgreSQL of DATA_DIR, prints the URL of PostgreSQL in a line, and leaves when standard input ends.
 import { joinEmbeddedPostgres } from '../../../src/postgres/embedded-postgres.ts';
 
 const postgres = await joinEmbeddedPostgres({

@@ -15,7 +15,7 @@ export type OwnedPostgres = {
   start(): Promise<void>;
   /** Stops PostgreSQL. `fast` closes all connections first; `immediate` works like a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
-  /** Restarts PostgreSQL as a standby without a primary. It is a standby until it is promoted. */
+  /** Restarts PostgreSQL as a standby without a primary. PostgreSQL stays a standby until it is promoted. */
   restartAsStandby(): Promise<void>;
   /** Resolves when PostgreSQL accepts connections again, after the test or the server has started it. */
   untilRunning(): Promise<void>;
@@ -26,7 +26,7 @@ export type OwnedPostgres = {
 
 /**
  * Creates a folder that PostgreSQL can enter, even if the tests run as root and PostgreSQL therefore as another user. The caller
- * removes it.
+ * removes the folder.
  */
 export async function createDataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-postgres-'));

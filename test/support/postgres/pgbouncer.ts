@@ -8,7 +8,7 @@ import { kill, LIMITED, type Running, runningOf, untilReady } from '../processes
 import { freePort } from '../servers/port.ts';
 import { withClient } from './postgres.ts';
 
-/** The configuration from the artifact. */
+/** The PgBouncer configuration that each release artifact contains. */
 const CONFIGURATION = await readFile(join(import.meta.dirname, '../../../scripts/dist/deploy/pgbouncer.ini'), 'utf8');
 
 /** The first version that supports prepared statements. */

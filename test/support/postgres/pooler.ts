@@ -25,8 +25,8 @@ type PoolerOptions = { readonly keepsStatements?: boolean; readonly acceptsOptio
 
 /**
  * Starts a pooler that, like PgBouncer, refuses the startup parameter "options", and tells a client another process id than that
- * of the database session. With `keepsStatements`, it renames prepared statements, like PgBouncer since 1.21. Unlike PgBouncer,
- * it opens a session for each client.
+ * of the database session. With `keepsStatements`, the pooler renames prepared statements, like PgBouncer since 1.21. Unlike
+ * PgBouncer, the pooler opens a session for each client.
  */
 export async function startPooler(
   databaseUrl: string,
@@ -83,8 +83,8 @@ function withOtherProcess(message: Buffer): Buffer {
 }
 
 /**
- * Renames the prepared statement in a Parse or Bind message. In Parse, the name comes first; in Bind, the name of the portal
- * comes before it, which is always empty here.
+ * Renames the prepared statement in a Parse or Bind message. In Parse, the statement's name comes first. In Bind, it comes after
+ * the name of the portal, which is always empty here.
  */
 function renameStatement(message: Buffer, type: string | null): Buffer {
   if (type !== 'P' && type !== 'B') return message;

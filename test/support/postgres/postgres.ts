@@ -26,7 +26,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 }
 
 /**
- * Waits until `count` statements in the client's database wait for a lock. If `count` is an array, each of its numbers will do.
+ * Waits until `count` statements in the client's database wait for a lock. If `count` is an array, any of its numbers is enough.
  */
 export function untilWaiting(
   client: pg.Pool | pg.Client,
@@ -41,7 +41,7 @@ export function untilWaiting(
 
 type ScratchDatabase = { readonly url: string; drop(): Promise<void> } & AsyncDisposable;
 
-/** Creates a database for the tests of a file. It is dropped after them. */
+/** Creates a database for the tests of a file, and drops the database after them. */
 export async function useScratchDatabase(): Promise<ScratchDatabase> {
   const scratch = await createScratchDatabase();
   afterAll(() => scratch.drop());
@@ -51,8 +51,8 @@ export async function useScratchDatabase(): Promise<ScratchDatabase> {
 let administration: Promise<pg.Pool> | undefined;
 
 /**
- * Opens the connection that this process uses to create and drop databases for all files that it runs. It does not keep the
- * process from ending.
+ * Opens the connection that this process uses to create and drop databases for all files that it runs. The open connection does
+ * not keep the process from ending.
  */
 async function openAdministration(): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: await serverUrl(), max: 1, allowExitOnIdle: true });
@@ -61,7 +61,7 @@ async function openAdministration(): Promise<pg.Pool> {
   return pool;
 }
 
-/** Creates a database, with every migration applied or empty. The caller drops it. */
+/** Creates a database that is empty or has every migration applied. The caller drops the database. */
 export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'migrated'): Promise<ScratchDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = contents === 'empty' ? 'template0' : new URL(await sharedUrl('postgres')).pathname.slice(1);
@@ -100,12 +100,13 @@ export async function inTransaction<T>({ pool }: Database, work: (client: pg.Poo
   const client = await pool.connect();
   try {
     await client.query('begin');
-    // The server's limit of ten seconds is meant for its own transactions. This one may have to wait longer for the test on a
-    // busy machine.
+    // The server's limit of ten seconds is meant for its own transactions. This transaction may have to wait longer for the test
+    // on a busy machine.
     await client.query('set local idle_in_transaction_session_timeout = 0');
     return await work(client);
   } finally {
-    // A broken connection cannot roll back. It must go back to the pool, which would otherwise never close.
+    // A broken connection cannot roll back. It must go back to the pool nevertheless, because the pool would otherwise never
+    // close.
     const failed = await client.query('rollback').then(
       () => false,
       () => true,
@@ -119,8 +120,8 @@ export async function inTransaction<T>({ pool }: Database, work: (client: pg.Poo
 type Place = { readonly organizationId: string; readonly table: string };
 
 /**
- * Runs a statement that writes many rows, however long it takes. It uses its own connection, because the server's limits (15
- * seconds for a statement, a little more until a silent connection is closed) apply to the connections of its pool.
+ * Runs a statement that writes many rows, however long it takes. Uses its own connection, because the limits of the server's pool
+ * (15 seconds for a statement, a little more until a silent connection is closed) do not apply there.
  */
 export async function writeRows({ pool }: Database, text: string, values: readonly unknown[]): Promise<void> {
   const { connectionString } = pool.options;

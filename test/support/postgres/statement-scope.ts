@@ -210,7 +210,7 @@ function clausesOf(nodes: readonly Node[]): Clause[] {
   return clauses;
 }
 
-/** A condition in WHERE or ON. `limits` are the relations that it limits, or `null` for all. */
+/** A condition in WHERE or ON. `limits` are the relations that the condition limits, or `null` for all. */
 type Condition = { readonly nodes: readonly Node[]; readonly limits: readonly Relation[] | null };
 
 /** Adds the relations of FROM, USING or UPDATE to the block, and the conditions of their joins to `conditions`. */

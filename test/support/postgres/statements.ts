@@ -10,7 +10,10 @@ type Statement = {
   readonly transaction: readonly string[];
 };
 
-/** Statements that a timer sends and not a request: leases of rate limits, and the uses of keys and sessions, every few seconds or minutes. */
+/**
+ * Statements that a timer sends every few seconds or minutes, not a request: leases of rate limits, and uses of keys and
+ * sessions.
+ */
 const BY_THE_CLOCK = [
   ...['lease_tokens', 'write_key_uses', 'note_networks', 'touch_session'],
   ...['write_key_requests', 'delete_surplus_key_requests_of_keys'],
@@ -100,7 +103,7 @@ function interceptUntilRelease(client: PoolClient, onStatement: OnStatement): Po
   });
 }
 
-/** Returns the name and the text of the statement in the parameters of query(), whose first one is a string or an object. */
+/** Returns the name and the text of the statement in the parameters of query(). The first parameter is a string or an object. */
 export function statementOf([first]: readonly unknown[]): { readonly name: string; readonly text: string } {
   const { name = '', text = '' } = Object(typeof first === 'string' ? { text: first } : first);
   return { name, text };

@@ -11,7 +11,7 @@ import { watchStatements } from './watch-statements.ts';
 
 export type TestDatabase = { readonly db: Database; readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
-/** Opens a new database for the tests of a file. It is closed after them. */
+/** Opens a new database for the tests of a file, and closes the database after them. */
 export async function useDatabase(): Promise<TestDatabase> {
   const database = await openTestDatabase();
   afterAll(() => database.close());
@@ -27,15 +27,16 @@ const CONNECT_SECONDS = 60;
 let shared: Promise<TestDatabase> | undefined;
 
 /**
- * Returns a database for all files that this process runs one after the other, because a new one costs as much as hundreds of
- * statements. It contains organizations of other files, so tests of all organizations, of plans or of the schema cannot use it.
+ * Returns a database for all files that this process runs one after the other, because a new database costs as much as hundreds
+ * of statements. It contains organizations of other files, so tests of all organizations, of plans or of the schema cannot use
+ * it.
  */
 export function useSharedDatabase(): Promise<TestDatabase> {
   shared ??= openTestDatabase();
   return shared;
 }
 
-/** Creates a database and opens it as the server does. The caller closes it. */
+/** Creates a database and opens it as the server does. The caller closes the database. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const scratch = await createScratchDatabase();
   const db = watchStatements(connectTo(scratch.url, 10));

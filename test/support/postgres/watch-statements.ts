@@ -9,12 +9,12 @@ import { type Owners, unlimitedTables } from './statement-scope.ts';
 import { intercept, statementOf } from './statements.ts';
 
 /**
- * Functions in src/store, by file, that may send statements without naming the organization. All functions in unscoped/ may do
- * so, too.
+ * Functions in src/store, by file, that may send statements without naming the organization. All functions in unscoped/ may send
+ * such statements, too.
  */
 export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
-  // These cover all organizations in one statement: housekeeping, actions of operators, uses of keys, notices about keys,
-  // encryption keys, names of earlier API keys, the delivery of webhooks, reports of leaked keys, and the rows of a cell.
+  // These functions cover all organizations in one statement: housekeeping, actions of operators, uses of keys, notices about
+  // keys, encryption keys, names of earlier API keys, the delivery of webhooks, reports of leaked keys, and the rows of a cell.
   'people/access-links.ts': ['deleteExpiredAccessLinks'],
   'organizations/cells.ts': ['countRowsOfCell', 'listDomainsOfCell', 'listKeysOfOtherCells'],
   'resources/events.ts': ['deleteExpiredEvents'],
@@ -35,7 +35,8 @@ export const WITHOUT_SCOPE: Readonly<Record<string, readonly string[]>> = {
     ...['claimDeliveries', 'countPendingDeliveries', 'listPendingEndpoints', 'recordAttempts'],
   ],
   'webhooks/webhook-history.ts': ['deleteExpiredDeliveries', 'deleteOldWebhookDays', 'eraseExpiredPreviousSecrets'],
-  // These concern challenges and failed sign-ins, before the organization is known, and the rate limits of all organizations.
+  // These functions are for challenges and failed sign-ins, before the organization is known, and for the rate limits of all
+  // organizations.
   'people/passkeys.ts': ['deleteExpiredChallenges', 'insertChallenge', 'takeChallenge'],
   'keys/rate-limits.ts': ['deleteIdleRateLimits', 'leaseTokens'],
   'people/sign-in-failures.ts': [

@@ -29,7 +29,6 @@ export async function runAdminCommand(
   return { code, stdout: onStdout, stderr: onStderr };
 }
 
-/** The database of an installation. */
 type Installation = { readonly databaseUrl: string };
 
 /** Takes the steps of a move after `export-organization --move`, until one is refused. Returns the result of the last step. */

@@ -31,8 +31,8 @@ type Machine = {
 type Env = Readonly<Record<string, string>>;
 
 /**
- * Prepares a machine that has only Node on its PATH, and whose programs cannot connect to other machines. It is removed after the
- * tests of the file.
+ * Prepares a machine that has only Node on its PATH, and whose programs cannot connect to other machines. The machine's folder is
+ * removed after the tests of the file.
  */
 export async function useMachine(): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-dist-'));

@@ -62,7 +62,6 @@ export function untilStopping({ printed }: Running) {
   return until('it to stop', () => printed.stdout.includes('"msg":"shutting down, finishing requests in flight"'));
 }
 
-/** Starts a server, calls `work` and stops the server. */
 export async function withCharter<T>(env: Record<string, string>, work: (charter: Charter) => Promise<T>): Promise<T> {
   await using charter = await startCharter(env);
   return await work(charter);

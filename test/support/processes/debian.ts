@@ -35,7 +35,7 @@ export function getPython(): string {
   return find() ?? install('python3', find);
 }
 
-/** Unpacks packages of Debian 12 without their dependencies. Installing them would start services. */
+/** Unpacks packages of Debian 12 without their dependencies. Installing the packages would start services. */
 export function unpackIn(folder: string, packages: readonly string[]): void {
   const remedy = 'Run it as root, on Debian 12.';
   if (!canInstallPackages()) throw new Error(`This test unpacks the packages ${packages.join(', ')}. ${remedy}`);

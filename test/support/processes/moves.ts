@@ -21,7 +21,6 @@ export const refusal = (words: RegExp | string) => ({
   stderr: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
 });
 
-/** The result of a command that succeeded. */
 export const SUCCESS = { code: 0, stderr: '' };
 
 export type TeamWithKey = Team & { readonly key: string; readonly keyId: string; readonly client: Client };

@@ -34,7 +34,7 @@ type IdentityProvider = {
   readonly requested: string[];
   /** Additional metadata; `undefined` removes a member. */
   metadata: Record<string, unknown>;
-  /** Called first for each request. If it returns true, it has sent the response. */
+  /** A function that is called first for each request. Returns true if it has sent the response. */
   override: Override | null;
   /** Whether the token endpoint checks the code verifier, as an honest provider must. */
   checksVerifier: boolean;

@@ -53,7 +53,7 @@ export async function useRequirement() {
   const requireSingleSignOn = (browser: Browser, { userId }: { readonly userId: string }) =>
     browser.submit(SETTINGS, { break_glass: userId }, `${SETTINGS}/require`);
 
-  /** Creates such an organization, and makes it require single sign-on. */
+  /** Creates an organization as `company` does, and makes it require single sign-on. */
   async function requiringCompany() {
     const found = await company();
     const { headers } = await requireSingleSignOn(found.browser, found.breakGlass);
@@ -61,7 +61,7 @@ export async function useRequirement() {
     return found;
   }
 
-  /** Expects that the person can give a proof with the passkey, but not with a password, not even in a hand-made request. */
+  /** Checks that the person can give a proof with the passkey, but not with a password, even in a hand-made request. */
   async function expectProofByPasskeyOnly(browser: Browser, actor: Actor, authenticator: Authenticator): Promise<void> {
     const path = '/profile/api-keys';
     await ageProofs(db, actor);

@@ -7,8 +7,9 @@ const MOST_LINES = 120;
 const LINE_MS = 15_000;
 
 /**
- * Prints failures as they occur, one line of progress, and at the end the slowest files. Measures each file including its top
- * level, which opens servers and databases, because the runner does not. The next run uses these durations to order the files.
+ * Prints failures as they occur, one line of progress, and at the end the slowest files. Measures the time of each file including
+ * its top level, which opens servers and databases and which the runner does not measure. The next run uses these durations to
+ * order the files.
  */
 export default class Progress {
   #startedAt = new Map();

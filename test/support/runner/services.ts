@@ -1,5 +1,5 @@
-// Shares one PostgreSQL and one Chromium among all test files of a run, in the process of the global set-up. Each starts at the
-// first HTTP request for it, so that a run that does not need it does not wait for it.
+// Shares one PostgreSQL and one Chromium among all test files of a run, in the process of the global set-up. PostgreSQL and
+// Chromium each start at the first HTTP request for them, so that a run waits only for what it needs.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { listenLocally } from '../servers/port.ts';
@@ -12,7 +12,8 @@ export async function shareServices(): Promise<Services> {
   const start = { postgres: startPostgres, browser: startBrowser };
   const started = new Map<Shared, Promise<Started>>();
   const server = createServer((req, res) => {
-    // Otherwise, on a busy machine, a client could send a request on a connection that is just being closed because it was idle.
+    // Closes each connection. Otherwise, on a busy machine, a client could send a request on a connection that is just being
+    // closed because it was idle.
     res.setHeader('Connection', 'close');
     const name = SHARED.find((each) => req.url === `/${each}`);
     if (name === undefined) return res.writeHead(404).end();
@@ -41,8 +42,8 @@ export async function shareServices(): Promise<Services> {
 }
 
 /**
- * Starts PostgreSQL. If CHARTER_TEST_SERVER is the URL of a running PostgreSQL, uses that one, so that several short runs can
- * share it.
+ * Starts PostgreSQL. If CHARTER_TEST_SERVER is the URL of a running PostgreSQL, uses that PostgreSQL, so that several short runs
+ * can share it.
  */
 async function startPostgres(): Promise<Started> {
   const given = process.env['CHARTER_TEST_SERVER'];

@@ -6,14 +6,14 @@ import { requireMockConformity } from '../contract/contract.ts';
 
 export type TestMock = Mock & { readonly client: Client } & AsyncDisposable;
 
-/** Starts a mock for the tests of a file. It is closed after them. */
+/** Starts a mock for the tests of a file, and closes the mock after them. */
 export async function useMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startTestMock(options);
   afterAll(() => mock.close());
   return mock;
 }
 
-/** Starts a mock on a free port. Its client checks every response against the contract. The caller closes it. */
+/** Starts a mock on a free port. Its client checks every response against the contract. The caller closes the mock. */
 export async function startTestMock(options: CheckoutOptions = {}): Promise<TestMock> {
   const mock = await startMock({ port: 0, ...options });
   const client = new Client(mock.url, mock.key, requireMockConformity);

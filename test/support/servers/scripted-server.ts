@@ -29,7 +29,7 @@ export type ScriptedServer = {
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** Starts a scripted server for the tests of a file. It is closed after them. */
+/** Starts a scripted server for the tests of a file, and closes the server after them. */
 export async function useScriptedServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer();
   afterAll(() => server.close());
@@ -110,7 +110,7 @@ async function readText(req: IncomingMessage): Promise<string> {
 
 type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
-/** Starts a server that is not ours, with this listener. The caller closes it. */
+/** Starts a server that is not ours, with this listener. The caller closes the server. */
 export async function startUpstream(listener: RequestListener): Promise<Upstream> {
   const server = createServer(listener);
   const port = await listenLocally(server);

@@ -17,8 +17,8 @@ import { watchOutput } from '../processes/secrecy.ts';
 import { listen } from './listen.ts';
 
 /**
- * A logger that prints nothing and checks that no line contains a secret. It adds no listener to the output of this process,
- * which runs many tests.
+ * A logger that prints nothing and checks that no line contains a secret. The logger adds no listener to the output of this
+ * process, which runs many tests.
  */
 export const SILENT = pino({ base: null }, { write: (line) => watchOutput('server', { stdout: line }) });
 
@@ -40,7 +40,7 @@ export type TestServer = {
 
 export type TestOrganization = {
   readonly id: string;
-  /** The e-mail address of its user, who has the requested role. */
+  /** The e-mail address of the organization's user, who has the requested role. */
   readonly email: string;
   readonly key: string;
   readonly client: Client;
@@ -71,14 +71,16 @@ const CONFIG: AppConfig = {
   maxWaitMs: 30_000,
 };
 
-/** Starts a server for the tests of a file. It is closed after them. */
+/** Starts a server for the tests of a file, and closes the server after them. */
 export async function useServer(options: Options = {}): Promise<TestServer> {
   const server = await startServer(options);
   afterAll(() => server.close());
   return server;
 }
 
-/** Starts the application on a free port, with a new database unless `databaseUrl` is given. The caller closes it. */
+/**
+ * Starts the application on a free port, with a new database unless `databaseUrl` is given. The caller closes the application.
+ */
 export async function startServer({
   databaseUrl,
   clock = () => Date.now(),
@@ -121,7 +123,7 @@ export async function startServer({
 
 let made = 0;
 
-/** Creates an organization with one user and one key. Its names are unique, so that tests can share a server. */
+/** Creates an organization with one user and one key. The names are unique, so that tests can share a server. */
 export async function createTestOrganization(
   server: Pick<TestServer, 'db' | 'url'>,
   {

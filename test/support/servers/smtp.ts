@@ -14,8 +14,8 @@ export type Smtp = {
 } & AsyncDisposable;
 
 /**
- * Starts a server with the part of SMTP (RFC 5321) that receives a mail. With `isSlow`, it delays its greeting until `greet` is
- * called.
+ * Starts a server with the part of SMTP (RFC 5321) that receives a mail. With `isSlow`, the server delays its greeting until
+ * `greet` is called.
  */
 export async function startSmtp({ isSlow = false } = {}): Promise<Smtp> {
   const mails: string[] = [];

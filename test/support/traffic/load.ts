@@ -3,8 +3,8 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { until } from '../wait.ts';
 
 /**
- * Whether a server refused a request because too many requests wait for the database. A busy machine can cause this, too. In an
- * outage, the response has the same body but a longer Retry-After.
+ * Returns whether a server refused a request because too many requests wait for the database. A busy machine can cause this, too.
+ * In an outage, the response has the same body but a longer Retry-After.
  */
 export function isLoadRefusal({ status, retryAfter }: Refusal): boolean {
   return status === 503 && retryAfter === '1';

@@ -310,7 +310,7 @@ function exchange(sending: Sending): Promise<RawResponse> {
       });
       res.on('error', reject);
     });
-    // The server may have just closed the connection because it was idle. It then has not processed the request.
+    // The server may have just closed the connection because it was idle. In this case, the server has not processed the request.
     sent.on('error', (error) => {
       if (!sent.reusedSocket) return reject(error);
       sending.onLost(error);
