@@ -88,7 +88,9 @@ function requireKnown(value: Json, fields: readonly string[], remedy?: string): 
   throw invalidField(unknown.slice(0, 100), remedy === undefined ? problem : `${problem} ${remedy}`);
 }
 
-const STEP_FIELDS = ['status', 'example', 'times', 'delay_ms', 'body', 'allowInvalid', 'headers'];
+/** The fields that say what the response is. */
+const RESPONSE_FIELDS = ['status', 'example', 'body', 'allowInvalid', 'headers'];
+const STEP_FIELDS = [...RESPONSE_FIELDS, 'times', 'delay_ms', 'disconnect'];
 const FIELDS = ['operation', ...STEP_FIELDS, 'match', 'sequence'];
 
 type Contract = Pick<ControlDeps, 'operations' | 'ajv'>;
@@ -128,7 +130,7 @@ function readStep(step: Json, target: Target): NewOverride {
   const code = textOf(step['status']);
   const example = textOf(step['example']);
   const hasBody = Object.hasOwn(step, 'body');
-  const { body, allowInvalid = false } = step;
+  const { body, allowInvalid = false, disconnect } = step;
   const headers = step['headers'] === undefined ? undefined : readHeaders(step['headers'], `${prefix}headers`);
   const delayMs = Number(step['delay_ms'] ?? 0);
   const isForever = step['times'] === null || step['times'] === '';
@@ -140,9 +142,16 @@ function readStep(step: Json, target: Target): NewOverride {
       `${prefix}times`,
       `must be an integer from 1 to ${MAX_TIMES}, or null for every request until it is cleared.`,
     );
+  if (disconnect !== undefined && disconnect !== 'before' && disconnect !== 'after')
+    throw invalidField(`${prefix}disconnect`, 'must be "before" or "after".');
+  const beside = disconnect && RESPONSE_FIELDS.find((name) => step[name] !== undefined);
+  if (beside !== undefined) throw invalidField(`${prefix}${beside}`, 'cannot be combined with disconnect.');
   if (typeof allowInvalid !== 'boolean') throw invalidField(`${prefix}allowInvalid`, 'must be true or false.');
-  if (code === undefined && example === undefined && !hasBody && headers === undefined && delayMs === 0)
-    throw invalidField(`${prefix}status`, 'is missing. Send a status, an example, a body, headers or a delay_ms.');
+  if (![code, example, headers, disconnect].some((each) => each !== undefined) && !hasBody && delayMs === 0)
+    throw invalidField(
+      `${prefix}status`,
+      'is missing. Send a status, an example, a body, headers, a disconnect or a delay_ms.',
+    );
   if (hasBody && example !== undefined)
     throw invalidField(`${prefix}example`, 'cannot be combined with body. Send one of them.');
   if (allowInvalid && example !== undefined)
@@ -155,6 +164,7 @@ function readStep(step: Json, target: Target): NewOverride {
     example: example ?? null,
     ...(hasBody && { body }),
     ...(headers !== undefined && { headers }),
+    ...(disconnect !== undefined && { disconnect }),
     ...(allowInvalid && { allowInvalid }),
     delay_ms: delayMs,
     left: isForever ? null : times,

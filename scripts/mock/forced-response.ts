@@ -10,7 +10,7 @@ import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import { ALL_OPERATIONS, type Override, type Overrides, type OwnBodies, preferHeaderOf } from './overrides.ts';
-import { type Preference, type PreferenceNotes, readPreferences, responseOf } from './prefer.ts';
+import { NO_RESPONSE, type Preference, type PreferenceNotes, readPreferences, responseOf } from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
 import { type ReadRequest, readAhead } from './request-check.ts';
 
@@ -74,6 +74,13 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   // An unreferenced timer does not keep the process alive.
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
+  if (override?.disconnect !== undefined) {
+    notes.add(request.res, { preferences, response: undefined, isDisconnected: true });
+    if (override.disconnect === 'after') return false;
+    await checkForced(request, read, deps);
+    deps.send(request, NO_RESPONSE);
+    return true;
+  }
   const isInvalid = override?.allowInvalid === true;
   const response = isInvalid ? invalidResponse(override) : readChosenResponse(request, { operation, rateLimits });
   notes.add(request.res, { preferences, response, headers: override?.headers });
@@ -93,14 +100,24 @@ type Chosen = Found & {
   readonly isDynamic: boolean | undefined;
 };
 
-async function sendForced(
+/** Reads the body of the request, and passes the request to `onForced`. */
+async function checkForced(
   request: ApiRequest,
-  { operation, read, response, own, isDynamic }: Chosen,
-  { dataOf, onForced, rateLimits, send }: ForcedResponseDeps,
+  read: ReadRequest | undefined,
+  { onForced }: ForcedResponseDeps,
 ): Promise<void> {
   const ahead = read ?? (await readAhead(request));
   request.requestBody = ahead.body;
   await onForced(request, ahead);
+}
+
+async function sendForced(
+  request: ApiRequest,
+  { operation, read, response, own, isDynamic }: Chosen,
+  deps: ForcedResponseDeps,
+): Promise<void> {
+  const { dataOf, rateLimits, send } = deps;
+  await checkForced(request, read, deps);
   const { status } = response;
   const data = dataOf(isDynamic);
   const example = response.example ?? (data.isDynamic ? undefined : fittingExample(request, operation, status));

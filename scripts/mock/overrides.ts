@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
-import type { Match as GivenMatch } from './package/types.ts';
+import type { Disconnect, Match as GivenMatch } from './package/types.ts';
 
 /** A response that is forced independently of the application that calls the mock. */
 export type Override = {
@@ -15,6 +15,8 @@ export type Override = {
   readonly body?: unknown;
   /** Headers that replace the response's headers with the same names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the connection is closed without a response, before or after the request is handled. Omitted if it is not. */
+  readonly disconnect?: Disconnect;
   /** Whether the status and the body are sent for every request, even if the contract forbids them. */
   readonly allowInvalid?: boolean;
   /** The requests of the operation that get the response. By default, all requests of the operation. */

@@ -198,7 +198,20 @@ type Note = {
   readonly response: Preference | undefined;
   /** Headers that were given to the mock for the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether the connection is closed in place of the response. */
+  readonly isDisconnected?: boolean;
 };
+
+/** The response that stands for a connection that is closed without a response. */
+export const NO_RESPONSE: RawResponse = { status: 0, fields: [], text: undefined };
+
+/** Returns a `Send` that closes the connection for `NO_RESPONSE`. */
+export function sendOrDisconnect(send: Send): Send {
+  return (exchange, response) => {
+    if (response === NO_RESPONSE) exchange.res.destroy();
+    else send(exchange, response);
+  };
+}
 
 export type PreferenceNotes = {
   add(res: ServerResponse, note: Note): void;
@@ -213,6 +226,10 @@ export function createPreferenceNotes(onWarning: (warning: string) => void): Pre
     add: (res, note) => void notes.set(res, note),
     sendWith: (send) => (exchange, response) => {
       const note = notes.get(exchange.res);
+      if (note?.isDisconnected) {
+        send(exchange, NO_RESPONSE);
+        return;
+      }
       if (note !== undefined) {
         const { applied, warnings } = shownOf(note, response.status);
         if (applied.length > 0) exchange.res.setHeader(APPLIED_HEADER, applied.join(', '));

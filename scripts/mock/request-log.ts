@@ -91,7 +91,7 @@ const MAX_PRINTED = 300;
 
 export function requestLine(
   { method = 'GET', url = '/' }: Pick<IncomingMessage, 'method' | 'url'>,
-  status: number,
+  status: number | string,
 ): string {
   return printable(`${method} ${url} -> ${status}`);
 }

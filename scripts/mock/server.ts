@@ -23,7 +23,7 @@ import { createMockApi, mockKey } from './mock-api.ts';
 import { createHandler } from './operation-handler.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { Overrides, OwnBodies } from './overrides.ts';
-import { createPreferenceNotes, preferenceOf, readPreferences } from './prefer.ts';
+import { createPreferenceNotes, preferenceOf, readPreferences, sendOrDisconnect } from './prefer.ts';
 import { type MockLimits, MockRateLimits } from './rate-limits.ts';
 import { createRequestCheck, problemsOf, type RequestCheck } from './request-check.ts';
 import { RequestLog, requestLine } from './request-log.ts';
@@ -87,7 +87,9 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
   const listening = await listen(
     (req, res) => {
       const { method, url } = req;
-      res.once('finish', () => print(requestLine({ method, url }, res.statusCode)));
+      res.once('close', () => {
+        print(requestLine({ method, url }, res.writableFinished ? res.statusCode : 'the connection was closed'));
+      });
       current.listener(req, res);
     },
     { host, port },
@@ -150,8 +152,8 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   };
 
   const notes = createPreferenceNotes(onWarning);
-  const unlogged = notes.sendWith(createSend(apiSecurityHeaders()));
-  const send = log.sendWith(unlogged);
+  const transmit = sendOrDisconnect(createSend(apiSecurityHeaders()));
+  const send = notes.sendWith(log.sendWith(transmit));
   /**
    * Returns a handler that sends an example that the request names, or a body that was given to the mock, unchanged and without
    * changing the store. All other requests go to `own`.
@@ -193,7 +195,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     log.note(request, problemsOf(error));
     respondTo(request, error);
   };
-  const { answerError } = createApiMiddleware(api, createSendException({ send: unlogged, onFault }));
+  const { answerError } = createApiMiddleware(api, createSendException({ send: notes.sendWith(transmit), onFault }));
   const allowEveryOrigin = createCors(operations, onBrowser);
   let check: Promise<RequestCheck> | undefined;
   const forceResponse = createForcedResponses({

@@ -1,5 +1,5 @@
 // Forces responses of the mock from outside, through /__mock and its page.
-import { useMock } from '../support/servers/mock.ts';
+import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
 const mock = await useMock();
@@ -91,7 +91,7 @@ test.each([
   [{ operation: 'getKey', delay_ms: 30_001 }, /^delay_ms must be an integer from 0 to 30000/],
   [
     { operation: 'getKey', staus: 503 },
-    /^staus is not known\. Fields: operation, status, example, times, delay_ms, body, allowInvalid, headers, match, sequence\.$/,
+    /^staus is not known\. Fields: operation, status, example, body, allowInvalid, headers, times, delay_ms, disconnect, match, sequence\.$/,
   ],
   [
     { operation: 'getKey', body: { id: 3 } },
@@ -113,6 +113,8 @@ test.each([
   [{ operation: 'getKey', sequence: [{ status: 503 }, { status: 409 }] }, /^sequence\.1\.status is 409, which getKey/],
   [{ operation: 'getKey', headers: { 'Content-Length': 1 } }, /^headers\.Content-Length is set by the mock/],
   [{ operation: 'getKey', headers: { 'X-A': '\n' } }, /^headers\.X-A is not a header that HTTP allows/],
+  [{ operation: 'getKey', disconnect: true }, /^disconnect must be "before" or "after"/],
+  [{ operation: 'getKey', status: 503, disconnect: 'after' }, /^status cannot be combined with disconnect/],
   [{ operation: 'getKey', sequence: [] }, /^sequence must be an array of responses/],
   ['[]', /^body must be a JSON object/],
   ['{', /^body must be a JSON object/],
@@ -183,6 +185,31 @@ test('headers of one’s own replace those of a refusal and of a success', async
   await add({ operation: 'getKey', headers: { 'X-Own': 'a', ETag: '"own"' } });
   const { status, headers } = await get();
   expect([status, headers.get('x-own'), headers.get('etag')]).toEqual([200, 'a', '"own"']);
+});
+
+test.each([
+  ['before', 0],
+  ['after', 1],
+])('a connection can break %s the request is handled', async (disconnect, created) => {
+  await using stateful = await startTestMock({ isStateful: true, seed: {} });
+  const headers = { Authorization: `Bearer ${stateful.key}`, 'Content-Type': 'application/json' };
+  const create = {
+    method: 'POST',
+    headers: { ...headers, 'Idempotency-Key': 'a' },
+    body: JSON.stringify({ name: 'x' }),
+  };
+  const names = async () => (await stateful.client.get(LIST)).body.data.map(({ name }: { name: string }) => name);
+  stateful.control.force({ operation: 'createParentProgram', disconnect });
+  await expect(fetch(`${stateful.url}${LIST}`, create)).rejects.toThrow('fetch failed');
+  expect(await names()).toHaveLength(created);
+  expect((await fetch(`${stateful.url}${LIST}`, create)).status).toBe(201);
+  expect(await names()).toEqual(['x']);
+  expect(stateful.log.all.map(({ method, status }) => [method, status])).toEqual([
+    ['POST', 0],
+    ['GET', 200],
+    ['POST', 201],
+    ['GET', 200],
+  ]);
 });
 
 test('a request with another value of a parameter is handled as ever', async () => {

@@ -33,6 +33,12 @@ export type Match = {
   readonly body?: unknown;
 };
 
+/**
+ * When the mock closes the connection without a response: before it handles the request, which then changes nothing, or after it
+ * has handled the request.
+ */
+export type Disconnect = 'before' | 'after';
+
 export type ForcedResponse = {
   /** The status of the response; by default, that of the success. */
   readonly status?: number;
@@ -42,6 +48,8 @@ export type ForcedResponse = {
   readonly body?: unknown;
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
+  /** Closes the connection in place of a response. */
+  readonly disconnect?: Disconnect;
   /** Whether the status and the body are sent even if the contract forbids them. */
   readonly allowInvalid?: boolean;
   /** How many requests get the response; 1 by default. `null` means every request until the response is cleared. */
@@ -70,7 +78,7 @@ export type MockRequest = {
   readonly body: unknown;
   /** The operation; `null` if the contract does not have the path or the method. */
   readonly operation: keyof operations | null;
-  /** The status of the response. */
+  /** The status of the response; 0 if the mock closed the connection without a response. */
   readonly status: number;
   /** What was wrong with the request, one sentence for each mistake. A request with a forced response can have mistakes, too. */
   readonly problems: readonly string[];
