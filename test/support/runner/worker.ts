@@ -92,10 +92,10 @@ async function withinLimit(work: () => unknown, timeoutMs: number): Promise<void
 
 const unhandled = new Map<Promise<unknown>, unknown>();
 let failNow: ((error: unknown) => void) | undefined;
+// The channel closes if the runner was killed. A killed runner cannot stop its workers, so the workers stop by themselves.
+process.on('disconnect', () => process.exit(1));
 // A rejection that is handled later does not count, because a test may start several operations that should fail, and await them
 // one after another.
-// The channel closes if the runner was killed. It can then no longer stop its workers, so these stop by themselves.
-process.on('disconnect', () => process.exit(1));
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
 process.on('uncaughtException', (error) => {
