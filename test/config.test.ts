@@ -228,7 +228,7 @@ describe('the address that cells share', () => {
       { PUBLIC_URL: '' },
       'CHARTER_CELLS says that the address of the cell eu1 is https://eu1.example, but PUBLIC_URL is missing.',
     ],
-    // The server would forward reports of leaked keys to itself, again and again.
+    // If COMMON_URL were the URL of a cell, the server would forward reports of leaked keys to itself, again and again.
     [{ COMMON_URL: 'https://us1.example' }, 'COMMON_URL is also the address of the cell us1 in CHARTER_CELLS.'],
     [
       { COMMON_URL: 'http://charter.example' },

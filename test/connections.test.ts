@@ -149,7 +149,7 @@ test('a connection whose client does not read its response is closed', async () 
   const peer = await connectTo(stalling);
   peer.socket.pause();
   peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-  // With the default limit of 60 seconds, this connection is not closed meanwhile.
+  // This connection is to a server with the default limit of 60 seconds, which does not close it during the test.
   const other = await open();
   other.socket.pause();
   other.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');

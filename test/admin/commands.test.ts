@@ -248,8 +248,8 @@ describe('in the test environment', () => {
   });
 });
 
-// The race: the encryption key is rotated while processes run without the new key. A load balancer must learn that they cannot
-// serve.
+// The race: the encryption key is rotated while processes run without the new key. A load balancer must learn that these
+// processes cannot serve.
 test('rotate-encryption-key changes the key; a server without the new one responds with 503, logs the remedy and is not ready', async () => {
   const added = randomBytes(32).toString('base64');
   const lines: string[] = [];

@@ -193,7 +193,7 @@ describe('the networks from which a key was used', () => {
       await send(address);
     const seen = { [HERE]: today, [ELSEWHERE]: today, '2001:db8:7:9::/64': today };
     expect(await networksOf(ours)).toEqual(seen);
-    // A later flush adds its networks and keeps the networks of earlier flushes.
+    // A later flush adds networks and keeps those of earlier flushes.
     await send('192.0.2.1');
     await proxied.keyUses.flush();
     await send(HERE);

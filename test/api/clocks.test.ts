@@ -172,7 +172,7 @@ test('an operator can give such a key a later expiry', async () => {
   expect(await statusesOf(organization)).toEqual({ read: 200, write: 201 });
 });
 
-/** Sets the version as a change does while PostgreSQL's clock is `byMs` milliseconds ahead. */
+/** Sets the version as a change would do if PostgreSQL's clock were `byMs` milliseconds ahead. */
 async function moveVersionAhead({ id }: TestOrganization, byMs: number): Promise<void> {
   await server.db.pool.query('alter table organizations disable trigger organizations_version');
   const version = BigInt(Date.now() + byMs) * 1000n;

@@ -17,8 +17,8 @@ test.each([undefined, TAG, '*', `"x", W/"y" ,${TAG}`])('If-Match: %s is met', (h
   expect(() => judge(header)).not.toThrow();
 });
 
-// If a proxy has weakened or extended a tag, "It has changed." would be untrue, and a client that read the unchanged row again
-// would get the same tag.
+// A proxy may weaken or extend the tag of an unchanged row. "It has changed." would then be wrong, and the client would get the
+// same tag again.
 test.each([
   ...['"stale"', '"x", "y"', '""'].map((header) => [header, /^It has changed\.$/] as const),
   ...[`W/${TAG}`, `"x", W/${TAG}`, 'W/"stale"', '"stale", W/"other"'].map(

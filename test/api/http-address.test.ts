@@ -32,7 +32,7 @@ test.each([
   expectShown(response);
 });
 
-// GET / redirects a client that does not ask for HTML to the links of the API (RFC 9727).
+// GET / redirects a client that does not ask for HTML to the API catalog (RFC 9727).
 test.each(['/', 'http://charter.test', 'http://charter.test?x'])('the catalog for GET %s', async (target) => {
   const received = await exchangeRaw(server.url, rawRequest(`GET ${target}`));
   expect(received).toMatch(/^HTTP\/1\.1 303 .*\r\nLocation: \/\.well-known\/api-catalog\r\n/s);

@@ -303,7 +303,7 @@ test('four requests of a connection are processed at the same time, in order, an
     begun += 1;
     pending.push(res);
     mostPending = Math.max(mostPending, pending.length);
-    // The latest request is answered first. The server must nevertheless send the responses in order.
+    // Responds to the latest request first. The server must nevertheless send the responses in order.
     if (isAnswering) setImmediate(() => pending.pop()?.end('x'));
   });
   await using flooding = await flood(listening.url, { connections: 1, requests: total, text });

@@ -32,7 +32,8 @@ test('503 while the database is stopped; the server recovers by itself when the 
   expect((await server.anonymous.get('/readyz')).status).toBe(200);
 });
 
-// The risk: a client has got 503 and will retry, and its request is carried out nevertheless once the lock is free.
+// The risk: after a client has got 503, the server carries out the request once the lock is free, although the client will send
+// it again.
 test.each(['PATCH', 'POST'])(
   'a %s that waits while the database is lost gets 503 and has no effect later',
   async (method) => {

@@ -14,7 +14,8 @@ const OTHERS_REQUESTS = length({ full: 15, figures: 45 });
 /** How often each kind of request is sent while a table is locked. */
 const LOOKS = length({ full: 5, figures: 100 });
 /**
- * The number of requests of an organization that run concurrently while no other organization sends any. Otherwise, it is three.
+ * The number of requests of an organization that run concurrently while no other organization sends any. Otherwise, the number is
+ * three.
  */
 const MOST = 5;
 const PAGE = ['Accept: text/html'];

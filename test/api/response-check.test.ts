@@ -79,7 +79,7 @@ test('enforce withholds a broken response of every status of every operation', (
   expect(sent).toEqual(declared.map(() => 500));
 });
 
-/** Returns a client that does not check responses against the contract, because these are invalid on purpose. */
+/** Returns a client that does not check responses against the contract, because the responses are invalid on purpose. */
 async function callerOf(server: TestServer): Promise<Client> {
   const { key } = await createTestOrganization(server);
   return new Client(server.url, key, () => {});

@@ -54,8 +54,8 @@ test('a person whose domain the map has is led to the cell by the keyboard alone
     await page.waitForURL(`${cellUrl}/sign-in?next=%2Forganization%2Faudit-log`);
     expect(await page.getByLabel('E-mail').inputValue()).toBe('mei@acme.example');
     await untilFocused(page.getByLabel('Password'));
-    // The fragment passes the e-mail address on, because servers never see fragments. It is removed so that the history does not
-    // keep it.
+    // The fragment passes the e-mail address on, because servers never see fragments. The page removes the fragment, so that the
+    // browser's history does not contain the address.
     expect(await page.evaluate('location.hash')).toBe('');
   });
 });

@@ -6,12 +6,12 @@ import { contract, source } from '../support/browser/docs.ts';
 import { AXE_SCRIPT, look, violationsIn } from '../support/browser/look.ts';
 import { useSite } from '../support/browser/site.ts';
 
-// The pages of the documentation. A test fails if a page sends a request to another host, or if the policy blocks a script or a
-// style.
+// The pages of the documentation. A test fails if a page sends a request to another host, or if the Content-Security-Policy
+// blocks a script or a style.
 
 const site = await useSite({ script: AXE_SCRIPT });
 
-// Redoc takes a second to render, so all tests that do not need a new page share this one.
+// Redoc takes a second to render, so all tests that do not need a new page share this page.
 const reference = await site.sharedPage();
 await reference.goto('/docs/reference');
 

@@ -6,8 +6,8 @@ import { useSite } from '../support/browser/site.ts';
 import { stepsOf } from '../support/contract/guides.ts';
 import { addRealisticWebhooks, createRealisticTeam, NAMES } from '../support/data/team.ts';
 
-// The guides name buttons and pages. These tests follow exactly those words, in that order. `GUIDE_PICTURES=1 npm test --
-// test/browser/guides.soak.ts` also takes the guides' pictures.
+// The tests click the buttons and pages that the guides name, with exactly the words of the guides and in their order.
+// `GUIDE_PICTURES=1 npm test -- test/browser/guides.soak.ts` also takes the guides' pictures.
 
 const PICTURES = join(import.meta.dirname, '../../openapi/guides/images');
 const WIDTH = 1280;

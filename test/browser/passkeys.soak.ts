@@ -52,8 +52,8 @@ async function signOut(page: Page): Promise<void> {
 test('a passkey is added, signs in without a password, is renamed and removed', async () => {
   const { member } = await site.team();
   const page = await site.visit();
-  // Without this, the virtual authenticator would use the passkey that the browser offers in the e-mail field, before the button
-  // is pressed.
+  // Without this script, the virtual authenticator would use the passkey that the browser offers in the e-mail field, before the
+  // button is pressed.
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
   await site.switchTo(member, page);
   await page.goto('/profile');
@@ -116,7 +116,6 @@ test('creating a key late asks for a proof: with the keyboard alone, by password
   await page.keyboard.press('Enter');
   expect(await page.getByLabel('API key', { exact: true }).inputValue()).toMatch(/^charter_/);
   await page.getByRole('link', { name: 'I have copied it' }).click();
-  // After a proof, no page asks for another one for ten minutes.
   expect(await createKey(page, 'Second')).toMatch(/^charter_/);
   await page.getByRole('link', { name: 'I have copied it' }).click();
 

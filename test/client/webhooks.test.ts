@@ -152,7 +152,7 @@ test('an event of a type that this version does not know is returned', async () 
   expect((await parseEvent(later.headers, later.body, secret.text)).type).toBe('child_program.created');
 });
 
-// A wrong secret or body is a mistake in the program. If it did not throw, the program would refuse, or accept, every request.
+// A wrong secret or body is a mistake in the program. Without an error, the program would refuse, or accept, every message.
 describe('a secret or a body that cannot be right throws a TypeError that does not hold the secret', () => {
   test.each([
     ['undefined', undefined],

@@ -16,7 +16,7 @@ const LOOK_UP = 'find_keys_by_hash';
 
 type Reading = { readonly operationId: string; readonly isCached: boolean; readonly tables: readonly string[] };
 
-/** Returns the tables that an operation reads after the look-up of the key, tried with each of its parameters. */
+/** Returns the tables that an operation reads after the look-up of the key, in requests with each of its parameters. */
 async function readingOf(operation: (typeof operations)[number]): Promise<Reading> {
   const { client, request } = await prepare(server, operation);
   const parameters = (operation.parameters ?? []).filter(

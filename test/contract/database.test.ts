@@ -282,7 +282,7 @@ test.each(Object.entries(EVENT_TABLES))(
       return components.schemas[nameOf(properties?.['data']?.$ref)] ?? {};
     };
     const present = dataOf(document);
-    // The released document is an OpenAPI document, too.
+    // The type is right, because the released document is an OpenAPI document, too.
     const released = dataOf((await findLastReleased())?.document as Document);
     // A new resource has no stored events.
     if (released.properties !== undefined) expect(unfilledFields(released, present, table)).toEqual([]);

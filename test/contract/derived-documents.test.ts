@@ -148,7 +148,7 @@ describe('postman.json', () => {
   });
 });
 
-/** Returns the body with these references, or unchanged if it has none. */
+/** Returns the body with these references, or the text unchanged if there are no references. */
 function bodyWith(text: string, references: References): unknown {
   return Object.keys(references).length === 0 ? text : withReferences(JSON.parse(text), references);
 }

@@ -11,7 +11,7 @@ const taking = operations.filter(({ requestBody }) => requestBody !== undefined)
 describe.each(taking)('$operationId', (operation) => {
   const maxBytes = maxBodyBytesOf(operation);
   let shared: Promise<Prepared> | undefined;
-  /** Prepares data once for all requests that are refused, because they change nothing. */
+  /** Prepares data once for all refused requests, because refused requests change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;

@@ -14,7 +14,7 @@ const server = await useServer();
 describe.each(operations)('$operationId', (operation) => {
   const hasId = operation.path.includes('{id}');
   let shared: Promise<Prepared> | undefined;
-  /** Prepares data once for all requests that are refused, because they change nothing. */
+  /** Prepares data once for all refused requests, because refused requests change nothing. */
   const prepareOnce = (): Promise<Prepared> => {
     shared ??= prepare(server, operation);
     return shared;

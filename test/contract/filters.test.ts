@@ -5,7 +5,7 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 
 const server = await useServer();
 
-/** Values for the filters that are not under test. Every row of the tests matches them. */
+/** Values for the filters that are not under test. Every row of the tests matches these values. */
 const MET: Readonly<Record<string, string>> = { updated_since: '2000-01-01T00:00:00Z', search: 'alike' };
 const OF_PAGES = ['limit', 'cursor', 'sort'];
 

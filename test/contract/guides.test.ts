@@ -62,7 +62,8 @@ test.each(inLanguage('http'))('the response of $name is one that its operation d
 
 const server = await useServer();
 const folder = await useFolder();
-// curl reads this file automatically. So the command runs exactly as written, and the status is printed, too.
+// curl reads this configuration file automatically. So the command runs exactly as the guide shows it, and also prints the
+// status.
 const CURLRC = 'silent\nshow-error\nnoproxy = "*"\nwrite-out = "\\n=> %{response_code}\\n"\n';
 await writeFile(join(folder, '.curlrc'), CURLRC);
 

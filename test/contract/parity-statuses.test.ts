@@ -29,7 +29,8 @@ const [server, cutOff, impatient, mock] = await Promise.all([
 ]);
 
 /**
- * Functions that make the server return each status. If the document has a new status, the test fails until there is a function.
+ * Functions that make the server return each status. If the document has a new status, the test fails until the status has a
+ * function here.
  */
 const REQUESTS: Record<number, (prepared: Prepared, operation: (typeof operations)[number]) => Promise<Reply>> = {
   200: ({ client, request }) => sendTo(client, request),
@@ -97,7 +98,7 @@ async function sendHead(baseUrl: string, { method, url }: Prepared['request'], r
   return { ...reply, body: JSON.parse(reply.text) };
 }
 
-/** The statuses whose requests change the organization or its key. */
+/** The statuses whose test first changes the organization or its key, and so needs an organization of its own. */
 const IN_OWN_ORGANIZATION = [403, 429];
 
 /** Creates an organization with more rows than a page of a list has, as in the mock's data. */

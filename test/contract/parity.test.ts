@@ -12,7 +12,7 @@ import { insertItems } from '../support/postgres/postgres.ts';
 import { startTestProxy, useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
 
-/** Limits so high that no concurrent request reaches them. */
+/** Rate limits so high that the concurrent requests do not reach them. */
 const requestLimits = { perKey: 1_000_000, perOrganization: 1_000_000, perAddress: 1_000_000 };
 const AT_ONCE = 10;
 
@@ -114,8 +114,8 @@ const REORDERED = `
     the contract's schema and examples, and in the columns of src/store/resources/tables/.`;
 
 /**
- * Returns the text with sorted characters, which is equal for equal members in any order. Characters are compared instead of
- * members because a body is a string within the text.
+ * Returns the characters of the text in sorted order, so that texts with the same members in different orders become equal.
+ * Sorting the members would not suffice, because a body is a string within the text.
  */
 function sortedMembersOf(text: string): string {
   return [...text].toSorted().join('');
@@ -150,7 +150,7 @@ async function compare(): Promise<Compared> {
     while (refused.length > 0)
       await Promise.all(refused.splice(0, AT_ONCE).map((sent) => compareOne(operation, sent, found)));
     for (const sent of others) {
-      // PUT replaces the row on a mock that stores nothing, so the row must exist on the other two.
+      // PUT replaces the row on a mock that stores nothing, so the row must exist on the server and on the other mock.
       if (operation.method === 'put')
         await Promise.all([ours.client, sides[1]].map((client) => sendTo(client, sent.request)));
       await compareOne(operation, sent, found);

@@ -35,7 +35,7 @@ const integrations = {
   ourIntegration: (await giveIntegration(db, ours.manager)).id,
   theirIntegration: (await giveIntegration(db, theirs.administrator)).id,
 };
-// A suspended integration without an active owner, whose page has other forms.
+// Creates a suspended integration without an active owner, because the page of such an integration has other forms.
 const leaver = await createActor(db, ours.scope, 'member');
 const idle = (await giveIntegration(db, leaver)).id;
 await db.prisma.user.updateMany({ where: { id: { in: [leaver.userId, idle] } }, data: { deactivatedAt: new Date() } });

@@ -34,7 +34,7 @@ test('two processes send each webhook once', async () => {
 test('a delivery that a killed process has claimed is taken over when its lease ends', async () => {
   const { receiver, organizationId, endpoint } = await create(FINE);
   await writeEvents(db, organizationId);
-  // What a killed process leaves: the delivery is claimed and has no result.
+  // Simulates a killed process: the delivery is claimed and has no result.
   const claimed = { attempts: 1, nextAttemptAt: new Date(Date.now() + 1500) };
   await db.prisma.webhookDelivery.updateMany({ where: { organizationId }, data: claimed });
   const [delivery] = await whileDelivering(db, () => untilDelivered(db, endpoint));

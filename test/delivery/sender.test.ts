@@ -28,7 +28,7 @@ function senderWith(options: Partial<SenderOptions> = {}): Sender {
   return sender;
 }
 
-/** Returns agents that count the connections they are asked for and make none, so that nothing is sent even if a check fails. */
+/** Returns agents that count the requested connections and open none, so that nothing is sent even if a check fails. */
 function countingAgents(): Agents & { readonly connections: string[] } {
   const connections: string[] = [];
   const createConnection = ({ host = '', lookup }: TcpNetConnectOpts) => {

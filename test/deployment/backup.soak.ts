@@ -123,7 +123,7 @@ async function restoreMoment({ databaseUrl, follow }: Installation, client: Clie
   await create(client, 'In the new future');
   expect(await namesOf(client)).toEqual([...kept, 'In the new future']);
   expect((await client.get(list)).headers['etag']).not.toBe(tags[0]);
-  // A cursor from the lost time still works, because all events after the restore have later positions.
+  // A cursor from the time after the backup still works, because all events after the restore have later positions.
   const continued = await client.get(`/api/events?cursor=${feed.body.page.next_cursor}`);
   const events = continued.body.data.map(({ data }: { data: { name: string } }) => data.name);
   expect({ status: continued.status, events }).toEqual({ status: 200, events: ['In the new future'] });

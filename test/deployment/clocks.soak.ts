@@ -31,7 +31,7 @@ const LIST = '/api/parent_programs';
 const SERVER = {
   WEBHOOKS_ALLOW_HTTP: 'true',
   WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1',
-  // Limits that the test does not reach.
+  // Rate limits that the test does not reach.
   RATE_LIMIT_PER_KEY: '1000',
   RATE_LIMIT_PER_ORGANIZATION: '1000',
   RATE_LIMIT_PER_ADDRESS: '1000',
@@ -86,7 +86,7 @@ test.each(['a server', 'PostgreSQL'])(
           }
           const { violations, outages, events } = await integrations.end();
           expect(violations).toEqual([]);
-          // When PostgreSQL's clock jumps, it ends transactions that seem to have been idle for ten minutes.
+          // When PostgreSQL's clock jumps, PostgreSQL ends transactions that seem to have been idle for ten minutes.
           if (whose === 'a server') expect(outages).toEqual([]);
           await until('the webhooks', () => {
             const sent = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));

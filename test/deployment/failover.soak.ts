@@ -1,5 +1,5 @@
-// The primary is killed again and again under load: three PostgreSQL servers with synchronous replication that Patroni manages,
-// and two Charter servers, each behind HAProxy with the configuration of the artifact.
+// The primary is killed again and again under load. Patroni manages three PostgreSQL servers with synchronous replication.
+// HAProxy is in front of them and of two Charter servers, with the configurations of the artifact.
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
@@ -85,7 +85,6 @@ test('the primary is killed under load: no acknowledged write is lost, nothing s
       for (const [i, failure] of FAILURES.entries()) {
         const { waitMs, restore } = await failOver(cluster, history, failure);
         waits.push(waitMs);
-        // No failure follows the last one, so its PostgreSQL is not restored.
         if (i < FAILURES.length - 1) await restore();
       }
       await untilWrites(history, WRITES);

@@ -114,7 +114,7 @@ test('two servers serve with fewer connections than clients, and a restart of Pg
   });
 });
 
-// PgBouncer does not tell its clients whether it leads to a standby.
+// PgBouncer does not tell its clients whether it is connected to a standby.
 test('PgBouncer does not use a standby, not even for a read, until it is promoted', async () => {
   const folder = await createDataFolder();
   const postgres = await startOwnedPostgres(folder);

@@ -24,7 +24,7 @@ test.each([
   expect(versionOf({ released: '1.0.0', changelog, commit })).toBe(version);
 });
 
-// If a file were not known, the artifact would lack it, and the server would fail when it loads the file.
+// If the list lacked a file, the artifact would lack the file, too, and the server would fail when it loads the file.
 test('everything that the server and the admin command can load is known', async () => {
   const files = await filesLoadedBy(['src/main.ts', 'scripts/admin/main.ts']);
   expect(files).toEqual(expect.arrayContaining(['src/welcome.ts', 'src/postgres/schema-engine.ts', 'prisma/seed.ts']));
@@ -58,7 +58,8 @@ test('everything that the server and the admin command can load is known', async
   );
   const refs = new Set(bill.components.map((each) => each['bom-ref']));
   const needed = new Set(bill.dependencies.flatMap(({ dependsOn }) => dependsOn));
-  // Another component must need each component, except supports-color: npm does not know that debug loads it if it is installed.
+  // Each component except supports-color must be needed by another component: npm does not know that debug loads supports-color
+  // if it is installed.
   expect([...refs].filter((ref) => !needed.has(ref))).toEqual([expect.stringMatching(/^supports-color@/)]);
   expect([...needed].filter((ref) => !refs.has(ref))).toEqual([]);
 });

@@ -52,7 +52,8 @@ import { read, sourcesIn, texts } from '../support/contract/texts.ts';
 const sources = sourcesIn('src').map(read).join('\n');
 
 /**
- * Returns the value of a constant that no module exports. It may be a number, or a sum or product of numbers and such constants.
+ * Returns the value of a constant that no module exports. The constant may be a number, or a sum or product of numbers and such
+ * constants.
  */
 function constant(name: string): number {
   if (/^[\d_.]+$/.test(name)) return Number(name.replaceAll('_', ''));

@@ -27,7 +27,7 @@ export type World = {
   close(): Promise<void>;
 };
 
-/** Longer than every time limit of the server. */
+/** A time limit that is longer than every time limit of the server. */
 const GIVE_UP_SECONDS = 300;
 const SLOW_SECONDS = 5;
 const TRIES = 3;

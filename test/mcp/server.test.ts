@@ -1,4 +1,5 @@
-// The server and a client of the official SDK, connected in memory, in front of a real server or one that fails on cue.
+// The MCP server and a client of the official SDK, connected in memory, in front of a real server or a server that fails when a
+// test tells it to.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';

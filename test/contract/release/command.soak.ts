@@ -19,7 +19,7 @@ for (const name of ['scripts', 'src']) await cp(join(ROOT, name), join(path, nam
 await cp(join(ROOT, 'package.json'), join(path, 'package.json'));
 await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
 await mkdir(join(path, 'generated'));
-// No contract is published when a test begins.
+// Removes what the test before has published.
 beforeEach(async () => {
   await rm(join(path, 'openapi'), { recursive: true, force: true });
   await mkdir(join(path, 'openapi'));

@@ -155,7 +155,7 @@ function pets(composition: 'anyOf' | 'oneOf', ...kinds: readonly string[]): Json
   return { [composition]: kinds.map(pet) };
 }
 
-/** Splits the object schema into two schemas. The first one forbids other properties in the combined object. */
+/** Splits the object schema into two schemas. The first schema forbids other properties in the combined object. */
 function inTwoParts(path: string): Planted {
   return within(path, (old) => {
     const { properties, required, additionalProperties, ...rest } = objectOf(old);

@@ -202,7 +202,7 @@ const keys = [
   await giveKey(db, people.manager, { name: 'Reporting' }),
 ];
 
-// One event of each action at each time. The actor and the target are different users.
+// Inserts one event of each action at each time. The actor and the target are different users.
 const { organizationId } = people.scope;
 await db.prisma.auditEvent.createMany({
   data: TIMES.flatMap((time, i) =>

@@ -11,7 +11,7 @@ const actor = await createAccount(dashboard.db, { role: 'administrator' });
 const browser = await browserOf(dashboard, actor);
 const given = await giveKey(dashboard.db, actor);
 const key = given.key;
-// The page of a key that has been used has charts.
+// The page of a key has charts only if the key has been used.
 await addRequests(dashboard.db, {
   organizationId: actor.scope.organizationId,
   keyId: given.id,

@@ -66,7 +66,7 @@ test('the rotations of a key are linked in both directions', async () => {
 });
 
 test('the page of an ended key says when and how it ended, and not that it expires', async () => {
-  // The risk: a revoked key looks alive, because its page shows an expiry in the future.
+  // The risk: a revoked key looks active, because its page shows an expiry in the future.
   const browser = await browserOf(dashboard, manager);
   const [rotated = ''] = await rotatedKey('Ended', 1);
   const { id: revoked } = await giveKey(db, member);

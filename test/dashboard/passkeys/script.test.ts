@@ -21,7 +21,7 @@ const created: string = authenticator.create({
 });
 const used: string = authenticator.get({ challenge, rpId: rp.id });
 
-/** Returns the credential as a browser gives it to scripts: with buffers, and with the transports behind a function. */
+/** Returns the credential as a browser gives it to scripts: with buffers, and with a function that returns the transports. */
 function withBuffers(text: string, toJSON: (() => unknown) | undefined) {
   const { id, type, response } = JSON.parse(text);
   const { transports, ...buffers } = response;

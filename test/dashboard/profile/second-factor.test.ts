@@ -54,7 +54,6 @@ test('a wrong code keeps the QR code only on a page that had its secret', async 
   expect(other).not.toBe(uri);
   const stale = await browser.post(`${OWN}/confirm`, { ...fields, code: '000000' });
   expect([stale.status, uriIn(stale)]).toEqual([422, '']);
-  // The form does not repeat a secret that the page does not show.
   expect(stale.text).not.toContain(secret);
 });
 

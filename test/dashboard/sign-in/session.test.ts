@@ -103,7 +103,7 @@ test.each([
   const left = await browser.submit('/profile', {}, '/sign-out');
   expect([left.status, left.headers['location']]).toEqual([303, '/sign-in?done=signed-out']);
   expect(left.setCookies).toEqual([`${name}=; Max-Age=0; ${attributes}`]);
-  // A sibling domain can set the cookie with the plain name, so the server ignores that cookie over HTTPS.
+  // A sibling domain can set the cookie under a name without the prefix __Host-, so the server ignores that cookie over HTTPS.
   browser.cookies.clear();
   const planted = new Browser(secure.url);
   planted.cookies.set(name === 'charter' ? '__Host-charter' : 'charter', await tokenOf(account.email));

@@ -218,7 +218,7 @@ describe('attacks', () => {
       send(path, victim.logoutToken({ sub: `ada-${i}` }, { signature: 'foreign', header: { kid: `key-${i % 3}` } }));
     const all = [...(await times(20, forge)), await forge(20), await forge(21)];
     for (const { status } of all) expect([400, 503]).toContain(status);
-    // Two requests: for the metadata and for the keys. On a slow machine, both may be repeated.
+    // The provider gets two requests: for the metadata and for the keys. On a slow machine, each may be repeated.
     expect(victim.requested.length).toBeLessThanOrEqual(6);
   });
 

@@ -8,7 +8,8 @@ import { beginWith, connect } from '../../../support/providers/companies.ts';
 import { useIdentityProvider } from '../../../support/providers/identity-provider.ts';
 import { startSmtp } from '../../../support/servers/smtp.ts';
 
-// Signing in while an organization moves. Its audit log is closed then, so failed attempts cannot be recorded there.
+// Signing in while an organization moves. During the move, failed attempts cannot be recorded, because the organization's audit
+// log is closed.
 
 const ORIGIN = 'https://charter.example.org';
 const smtp = await startSmtp();

@@ -49,14 +49,16 @@ async function signedIn() {
   return { email, browser, domain };
 }
 
-/** Returns the page's form that is sent to `action` and contains the sealed form. */
+/** Returns the page's form for `action` that contains, encrypted, the form that waits for the proof. */
 function waitingForm(page: Page, action: string) {
   const form = formsOf(page.text).find((each) => each.action === action && new Map(each.fields).has('sealed_form'));
   if (form === undefined) throw new Error(`The page, with status ${page.status}, has no form for ${action}.`);
   return form;
 }
 
-/** Begins a proof at the provider after a form that needs a proof. Returns the URL at the provider. */
+/**
+ * Sends a form that needs a proof, unless `page` is given, and begins the proof at the provider. Returns the URL at the provider.
+ */
 async function proofUrl(browser: Browser, page?: Page): Promise<string> {
   const asked = page ?? (await create(browser));
   expect([asked.status, keysIn(asked)]).toEqual([403, []]);
@@ -292,7 +294,7 @@ test.each([
   const auth_time = time === -3600 ? seconds(time) : time;
   const back = await browser.get(provider.authorize(await proofUrl(browser), { sub: email, email, auth_time }));
   expectToSay(back, status, words);
-  // The person has neither a passkey nor a password, so the page must not suggest them.
+  // The person has neither a passkey nor a password, so the page must suggest neither.
   if (status === 403) expect(wordsOf(back)).toMatch(/^(?!.*Go back and use).* Ask an administrator or a manager/);
   expect((await create(browser)).status).toBe(403);
   const { id } = await db.prisma.user.findFirstOrThrow({ where: { email } });
