@@ -1,4 +1,4 @@
-// Values that one part of the code writes, in every notation that the format allows, must be read by the other part.
+// What one part of the code writes, another part must read in every notation that the format allows.
 
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';

@@ -66,7 +66,7 @@ test('the proxy prints nothing for a valid response', async () => {
 });
 
 test.each<[string, UpstreamResponse, RegExp]>([
-  // Prism's proxy would silently replace this response with one from the contract.
+  // Prism's proxy would silently replace this response with a response from the contract.
   ['502', { status: 502, body: { message: 'Not yet.' } }, /^the contract does not show the status 502\.$/],
   ['another success', { status: 202 }, /^the contract does not show the status 202\.$/],
   ['an empty header', { headers: { 'X-Request-Id': '' } }, /^the header x-request-id must NOT have fewer/],

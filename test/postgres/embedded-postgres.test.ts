@@ -34,7 +34,9 @@ async function enter(folder = dataDir): Promise<Member> {
   return { member, url };
 }
 
-/** Makes the member leave. Resolves after it has left and, if it was the last one, has stopped the PostgreSQL server. */
+/**
+ * Makes the member leave. Resolves after the member has left and, if it was the last member, has stopped the PostgreSQL server.
+ */
 async function leave(member: Running): Promise<void> {
   member.child.stdin?.end();
   expect((await member.ended).code).toBe(0);
@@ -44,7 +46,7 @@ function lockFileOf(folder: string): string {
   return join(folder, 'postgres', 'postmaster.pid');
 }
 
-/** Returns the process id of the PostgreSQL server, or `null` if none runs. */
+/** Returns the process id of the PostgreSQL server, or `null` if no server runs. */
 async function serverPid(folder = dataDir): Promise<number | null> {
   const pid = Number((await readFile(lockFileOf(folder), 'utf8').catch(() => '')).split('\n')[0]);
   return pid > 0 && isAlive(pid) ? pid : null;
@@ -81,7 +83,7 @@ test('of three processes that join an empty folder at once, one starts the serve
   await removeCluster(folder);
 });
 
-// The server survives a member that was killed. The next member must find the server, and not start another one on the same
+// The server survives a member that was killed. The next member must find the server, and not start another server on the same
 // files.
 test('after kill -9 of the only member, the next one joins the running server and finds the data', async () => {
   const killed = await enter();

@@ -143,7 +143,7 @@ test('through a pooler, a session has the settings of its user', async () => {
   await db.close();
 });
 
-// The user of a pooler has a timeout of 15 seconds, but a migration may take longer.
+// The database user of a pooler has a statement timeout of 15 seconds, but a migration may take longer.
 test('a migration has no timeout', async () => {
   await withScratchDatabase(async (url) => {
     await setSessionSettings(url);

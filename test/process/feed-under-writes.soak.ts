@@ -18,7 +18,7 @@ const other = await useServer({ databaseUrl: server.databaseUrl });
 const pool = new pg.Pool({ connectionString: server.databaseUrl, max: 16 });
 afterAll(() => pool.end());
 
-/** Returns the random numbers of one writer, which are the same in every run. */
+/** Returns a function that draws the random numbers of one writer. They are the same in every run. */
 function createDraw(seed: number): (below: number) => number {
   const random = randomNumbers(seed);
   return (below) => Math.floor(random() * below);

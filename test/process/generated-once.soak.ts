@@ -19,7 +19,7 @@ for (const name of await readdir(join(ROOT, 'node_modules')))
 await rm(join(checkout, 'node_modules/.charter-installed'), { force: true });
 const installed = digest(['package.json', 'package-lock.json', '.npmrc']);
 await writeFile(join(checkout, 'node_modules/.charter-installed'), installed);
-// Only the set-up is tested, so what runs after it does nothing.
+// Only the set-up is tested, so the programs that run after the set-up are empty.
 for (const entry of ['scripts/test/main.ts', 'scripts/mock/main.ts', 'src/main.ts'])
   await writeFile(join(checkout, entry), '');
 // The content of the documentation does not matter here, and building it would take longer than everything else.
@@ -73,7 +73,7 @@ test('nothing is generated twice', async () => {
   expect(await stepsOf('start')).toEqual(['Documentation']);
 
   await edit('generated/openapi.json', 'Manage parent programs.', 'Another summary.');
-  // This command needs no documentation, so it must not build it.
+  // `mock` needs no documentation, so the command must not build the documentation.
   expect(await stepsOf('mock')).toEqual(['Generated code']);
   expect(await readFile(join(checkout, 'generated/openapi.json'), 'utf8')).toContain('Manage parent programs.');
 });

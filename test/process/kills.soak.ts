@@ -187,7 +187,7 @@ test('two processes that are killed while they send, and start again, mail each 
     await Promise.all(processes.map(({ ended }) => ended));
     expect(smtp.mails).toEqual([]);
     smtp.greet();
-    // The claims of the killed processes expire only after five minutes, so they are ended here.
+    // The claims of the killed processes expire only after five minutes, so the test ends them.
     await db.pool.query('update key_notices set mail_due_at = now() where mail_due_at is not null');
     await db.pool.query('update api_keys set next_check_at = default');
     await startBoth();

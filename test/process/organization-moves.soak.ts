@@ -19,7 +19,7 @@ import { length, until } from '../support/wait.ts';
 const MOVES = length({ full: 2, figures: 10 });
 const CLIENTS = 16;
 const PROGRAMS = length({ full: 10_000, figures: 100_000 });
-/** The number of rows of the organization. One SQL statement can insert this number before its timeout. */
+/** The number of rows that one SQL statement inserts. With more rows, the statement could exceed its timeout. */
 const FILL_ROWS = 5000;
 const RETRY_MS = 50;
 const WATCH_MS = 200;
@@ -50,7 +50,7 @@ async function persist(key: string, request: (client: Client) => Promise<Reply>)
 
 type Writer = { readonly live: Map<string, string>; requests: number };
 
-/** Creates, changes and deletes its own programs, and records what the server has acknowledged. */
+/** Creates, changes and deletes programs of one client, and records what the server has acknowledged. */
 async function write(client: number, writer: Writer, isOver: () => boolean): Promise<void> {
   for (let i = 0; !isOver(); i += 1) {
     const name = `Client ${client}, ${i}`;
@@ -112,13 +112,14 @@ type Ending = {
   readonly key: string;
   readonly moment: (typeof MOMENTS)[number];
   /**
-   * Ends the key on the server that has the organization. Resolves when the key has ended; `successor` is set if it was rotated.
+   * Ends the key on the server that has the organization. Resolves when the key has ended. Sets `successor` if it rotates the
+   * key.
    */
   readonly end: () => Promise<void>;
   /** When the key ended, in the time of `performance.now()`. Requests that are sent later must be refused. */
   endedAt: number;
   successor: string | null;
-  /** The number of accepted requests, and of those among them that were sent after `endedAt`. */
+  /** `accepted` is the number of accepted requests. `late` is the number of them that were sent after `endedAt`. */
   accepted: number;
   late: number;
 };

@@ -34,8 +34,8 @@ const STOPS = length({ full: 2, figures: 20 });
 const QUEUES = length({ full: 3, figures: 10 });
 const CLIENTS = 64;
 /**
- * The number of clients of a server with workers. It is lower, because several new processes need more than the cores of a small
- * machine.
+ * The number of clients of a server with workers. It is lower than CLIENTS, because several new processes need more than the
+ * cores of a small machine.
  */
 const CLIENTS_OF_WORKERS = 12;
 /** The statuses that a creation may get. A busy machine may refuse it, but the response must be complete. */
@@ -134,14 +134,14 @@ test('during DRAIN_SECONDS, /readyz returns 503, and every response is complete 
   });
 });
 
-/** Requests a connection that stays open. Resolves when the server has closed the connection. */
+/** Sends a request on a connection that stays open. Resolves when the server has closed the connection. */
 async function getKeptAlive(url: string, path: string, key: string) {
   const request = [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Connection: keep-alive', '', ''];
   const [head = ''] = (await exchangeRaw(url, request.join('\r\n'))).split('\r\n\r\n');
   return { path, status: Number(head.split(' ')[1]), isClosing: /^Connection: close$/m.test(head) };
 }
 
-// When a busy process stops listening, the kernel resets the connections that wait for it.
+// When a busy process stops listening, the kernel resets the connections that have not been accepted.
 test.each([
   ['', {}],
   [' of a server with WORKERS', { WORKERS: '2' }],
@@ -224,7 +224,7 @@ async function withCommands(work: (folder: string) => Promise<void>): Promise<vo
   await writeFile(join(folder.path, 'package.json'), JSON.stringify({ name: 'charter', version: '0.0.0', scripts }));
   await mkdir(join(folder.path, 'scripts'));
   const launcher = pathToFileURL(join(ROOT, 'scripts/launch.mjs')).href;
-  // Names the Node that runs the server, as scripts/run.mjs does, which may itself run on an older Node.
+  // Starts the server with this Node, as scripts/run.mjs does, because run.mjs itself may run on an older Node.
   const command = [process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')]];
   await writeFile(
     join(folder.path, 'scripts/run.mjs'),

@@ -185,7 +185,7 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   );
 });
 
-/** Limits that are not reached, because a 429 would not tell by which addresses the key was judged. */
+/** The highest limits, because a 429 would not show by which addresses the key was judged. */
 const LIMITS = { ...NO_LIMITS, perKey: MAX_REQUESTS_PER_SECOND };
 
 test('no response is by the addresses or the limit of a key before a confirmed change, and nothing more is written by them', async () => {

@@ -99,7 +99,7 @@ const metricsUrl = `http://${METRICS_HOST}:${metricsPort}/metrics`;
 const db = connectTo(database.url, 1);
 await db.pool.query(`set application_name = 'test'`);
 const oldEvents = await insertOldEvents(db);
-// Created before the server starts, because the server counts organizations only once a minute.
+// Creates the organization before the server starts, because the server counts organizations only once a minute.
 const { email, id: organizationId } = await createTestOrganization({ db, url });
 const changed = startFile('src/main.ts', [], environment);
 await until('the server', () => answers(url));

@@ -29,7 +29,7 @@ type Supervised = Charter & {
   readonly pids: () => Map<number, number>;
 };
 
-/** The server of most tests. After each test it has three workers, some of which may have been replaced. */
+/** The server of most tests. After each test, the server has three workers, some of which may have been replaced. */
 const shared = await startWorkers({
   ...preloading('reject-on-signal.mjs'),
   CHARTER_TEST_FAULT: 'rejection',
@@ -192,7 +192,8 @@ test('all workers together keep the rate limit of a key', async () => {
   const admitted = statuses.filter((status) => status === 200).length;
   // A busy machine may refuse some requests because of load.
   expect(new Set(statuses.filter((status) => status !== 503))).toEqual(new Set([200, 429]));
-  // The bucket, the rate, and the tokens that three processes may spend before they have leased them.
+  // The limit allows the full bucket, the tokens of the elapsed time, and the tokens that three processes may spend before they
+  // have leased them.
   expect(admitted).toBeLessThanOrEqual(20 * (seconds + 1) + 20);
 });
 
@@ -201,7 +202,7 @@ test('a killed worker is replaced, and requests go on meanwhile', async () => {
   const killed = shared.pids().get(2) ?? 0;
   const ends = endsOf(shared).length;
   process.kill(killed, 'SIGKILL');
-  // Before the worker's end is noticed, connections to it may break.
+  // Before the worker's end is noticed, connections to the worker may break.
   await until('its end', () => endsOf(shared).length > ends);
   const series = await untilServed({ client, charter: shared, workers: [2] });
   expect(shared.pids().get(2)).not.toBe(killed);

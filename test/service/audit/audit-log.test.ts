@@ -24,7 +24,8 @@ const actor = await createAccount(db, { role: 'administrator' });
 const member = await createAccount(db, { scope: actor.scope });
 const foreign = await createAccount(db, { role: 'administrator' });
 const FILLED_AT = Date.now();
-// Inserts one event a minute, backwards from now. Every thousandth is by the member, and the one after it concerns the member.
+// Inserts one event a minute, backwards from now. Every thousandth event is by the member, and the next event concerns the
+// member.
 for (const [{ scope, userId }, rows] of [
   [actor, ROWS],
   [foreign, 2000],

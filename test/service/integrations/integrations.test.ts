@@ -249,7 +249,7 @@ describe('an owner who leaves', () => {
     expect(await namesSeenBy(member)).toEqual([]);
   });
 
-  // The race: a deadlock, or an integration whose new owner has just been deactivated.
+  // The race: two transactions deadlock, or an integration gets an owner who has just been deactivated.
   test('concurrent deactivations, new integrations and new keys leave every integration with an active owner', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { administrator, other, manager, scope } = await createPeople(db);

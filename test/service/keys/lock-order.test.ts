@@ -31,7 +31,7 @@ async function addKeysOf({ scope, userId }: Actor, count: number): Promise<void>
   await database.db.pool.query('analyze api_keys');
 }
 
-// The race: a deactivation and the write of last-used times lock the same keys. In different orders, each could hold a key for
+// The race: a deactivation and the write of last-used times lock the same keys. In different orders, each could lock a key for
 // which the other waits. PostgreSQL would abort one of them, and the deactivation or the times of last use would be lost.
 test('a deactivation and the write of last-used times never deadlock', async () => {
   const { administrator, member } = await createPeople(database.db);
@@ -50,8 +50,7 @@ test('a deactivation and the write of last-used times never deadlock', async () 
   }
 
   const both = await withClient(database.url, async (holder) => {
-    // A third transaction locks the middle key, so that each of the other transactions holds its first key before it can take its
-    // second.
+    // A third transaction locks the middle key, so that each of the other transactions has locked its first key before it waits.
     await holder.query('begin');
     await holder.query('select 1 from api_keys where id = $1 for update', [ids[1]]);
     const writing = uses.stop();
@@ -109,7 +108,7 @@ describe('a rotation of the encryption key', () => {
   const keysLeft = async () => (await old.db.pool.query(`select encode(id, 'hex') as id from encryption_keys`)).rows;
 
   // The race: a write of a secret locks its user, and then its encryption key. A rotation that waited for the user while it held
-  // the key would deadlock.
+  // the lock of the key would deadlock.
   test('never deadlocks with writes of a process that still uses the old key, and misses none of them', async () => {
     const tenant = await createTenant(old.db);
     await withClient(old.url, (reader) =>

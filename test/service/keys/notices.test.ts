@@ -253,7 +253,7 @@ test('an action that is refused sends no mail', async () => {
 
 const SETTINGS = { endsUnusedAfterDays: 60, tellsNewNetworks: false };
 
-/** Creates a key in an organization that has long ended keys after 60 days without use. */
+/** Creates a key in an organization that already ends keys after 60 days without use. */
 async function unusedKey(dates: Parameters<typeof moveDates>[2]) {
   const found = await usedKey({ expiresIn: null, ...dates });
   orThrow(await changeNoticeSettings(db, found.administrator, SETTINGS));
@@ -365,7 +365,7 @@ test('a clock that is set back cancels no mail that is still to be sent', async 
   const { key } = await usedKey({ expiresIn: 29 });
   await writeAllNotices(db);
   await mails();
-  // A mail that still has to be sent: the notice of the last day, which the wrong clock caused too early.
+  // Inserts a mail that still has to be sent: the notice of the last day, which the wrong clock caused too early.
   await db.pool.query(
     `insert into key_notices (organization_id, id, key_id, user_id, kind, occasion, is_for_address, ends_at)
      select organization_id, gen_random_uuid(), key_id, user_id, kind, replace(occasion, ', 30', ', 1'), false, ends_at

@@ -22,7 +22,7 @@ const {
   importTo,
 } = await useMoves();
 
-/** The lines of the archive of an organization that the other database does not have. */
+/** The lines of an archive whose organization the other database does not have. */
 const { organizationId: archivedId, client: archived } = await teamWithKey();
 await archived.post(LIST, { name: 'Program' });
 await startMove(archivedId);

@@ -72,7 +72,7 @@ test('the database stores no token that opens a link', async () => {
 });
 
 test('20 concurrent uses of one link set one password', async () => {
-  // The race: somebody else who reads the mail is as quick as its owner.
+  // The race: somebody else who reads the mail uses the link at the same moment as its owner.
   const { administrator, member } = await people();
   const { token } = await reset(administrator, member);
   const outcomes = await times(20, (i) => codeOf(set(token, { password: `${NEW} ${i}` })));

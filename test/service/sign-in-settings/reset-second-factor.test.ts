@@ -31,7 +31,10 @@ const NOW = new Date('2026-05-01T08:00:00.000Z');
 
 const colleague = (role: Actor['role'] = 'member') => createAccount(db, { role, scope: administrator.scope });
 const reset = (by: Actor, { userId }: Pick<Actor, 'userId'>) => resetSecondFactor(db, by, { userId });
-/** Writes to the table directly, because the service would require a password, and this file tests only who may remove. */
+/**
+ * Writes to the table directly, because the service would require a password, and this file tests only who may remove a second
+ * factor.
+ */
 const putSecondFactor = (actor: Actor) =>
   db.prisma.user.updateMany({
     where: { id: actor.userId },
