@@ -3,27 +3,27 @@ import { type Field, OWN_ID } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
 import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
 import { eventIdAt, samplesOf } from './samples.ts';
-import { predicateOf, referredNounOf, schemaOf } from './schemas.ts';
+import { predicateOf, referredNounOf, schemaOf, shared } from './schemas.ts';
 
 /** The contents of files in a folder, by file name without extension. */
 type Files = Readonly<Record<string, unknown>>;
 
 export function parameters(resource: Resource): Files {
-  const { names, fields } = resource;
+  const { fields } = resource;
   const filters = fields.filter(({ isFilter }) => isFilter);
   return {
-    ...Object.fromEntries(filters.map((field) => [filterName(resource, field), filter(names, field)])),
+    ...Object.fromEntries(filters.map((field) => [filterName(resource, field), filter(resource, field)])),
     ...(!isSortedByName(resource) && { [sortName(resource)]: SORT }),
   };
 }
 
-function filter(names: Names, field: Field) {
+function filter(resource: Resource, field: Field) {
   const { name, examples } = field;
   return {
     name,
     in: 'query',
-    description: filterDescriptionOf(names, field),
-    schema: schemaOf(field, 'filter'),
+    description: filterDescriptionOf(resource.names, field),
+    schema: shared(resource, name, schemaOf(field, 'filter')),
     examples: { [name]: { summary: `A value of \`${name}\``, value: examples[0] } },
   };
 }
@@ -50,30 +50,42 @@ const SORT = {
 
 export function examples(resource: Resource): Files {
   const { names, fields, operations } = resource;
-  const { type, types, aNoun } = names;
+  const { type, types, plural, aNoun } = names;
   const { full, minimal, updated, created, update } = samplesOf(resource);
-  const query = ['limit', 'cursor', 'sort', ...fields.filter(({ isFilter }) => isFilter).map(({ name }) => name)];
+  const withoutNull = Object.fromEntries(Object.entries(minimal).filter(([, value]) => value !== null));
   const page = { limit: 2, next_cursor: '9zM8mWKL90nNjKwMGsOAC1AZxM7jNfemqDF9I_EosvMwAC7YtHQMsY' };
   return {
-    [`${type}CreateFull`]: { summary: 'Every field', value: created.full },
+    [`${type}CreateFull`]: {
+      summary: 'Every field',
+      value: { 'x-example': `${type}Full`, 'x-schema': `${type}Create` },
+    },
     [`${type}CreateMinimal`]: { summary: 'Only the required fields', value: created.minimal },
-    [`${type}Full`]: { summary: `${capital(aNoun)} with every field`, value: full },
-    [`${type}Minimal`]: { summary: `${capital(aNoun)} with only the required fields`, value: minimal },
-    [`${type}PageFirst`]: { summary: 'The first of several pages', value: { data: [full, minimal], page } },
+    [`${type}Full`]: { summary: `${capital(aNoun)} with every field`, value: { 'x-schema': type, ...full } },
+    [`${type}Minimal`]: {
+      summary: `${capital(aNoun)} with only the required fields`,
+      value: { 'x-schema': type, ...withoutNull },
+    },
+    [`${type}PageFirst`]: {
+      summary: 'The first of several pages',
+      value: { data: [{ 'x-example': `${type}Full` }, { 'x-example': `${type}Minimal` }], page },
+    },
     ...(operations.includes('update') && {
       [`${type}UpdateOneField`]: { summary: 'Change one field', value: update },
       [`${type}UpdateNothing`]: { summary: 'Change nothing', value: {} },
-      [`${type}Updated`]: { summary: 'After an update of one field', value: updated },
+      [`${type}Updated`]: {
+        summary: 'After an update of one field',
+        value: { 'x-example': `${type}Full`, ...update, updated_at: updated.updated_at },
+      },
     }),
     [`Validation${types}UnknownParameter`]: invalid(
       '`page=2`: an unknown parameter',
       'page',
-      `is not a parameter of this operation. Allowed parameters: ${query.join(', ')}.`,
+      `is not a parameter of this operation. Allowed parameters: {parameters ${plural}.yaml}.`,
     ),
     [`Validation${type}UnknownField`]: invalid(
       '`colour`: an unknown field',
       'colour',
-      `is not a field of this request. Allowed fields: ${fields.map(({ name }) => name).join(', ')}.`,
+      `is not a field of this request. Allowed fields: {fields ${type}Create}.`,
     ),
     ...(resource.hasEvents && eventExamples(resource)),
     ...(resource.hasOwnId && ownIdExamples(resource)),
@@ -85,9 +97,9 @@ function eventExamples(resource: Resource): Files {
   const { singular, type, aNoun } = resource.names;
   const { full, updated } = samplesOf(resource);
   const events = [
-    { change: 'created', data: full, at: Date.parse(full.created_at) },
-    { change: 'updated', data: updated, at: Date.parse(updated.updated_at) },
-    { change: 'deleted', data: updated, at: Date.UTC(2026, 3, 7, 6, 45, 12, 807) },
+    { change: 'created', data: { 'x-example': `${type}Full` }, at: Date.parse(full.created_at) },
+    { change: 'updated', data: { 'x-example': `${type}Updated` }, at: Date.parse(updated.updated_at) },
+    { change: 'deleted', data: { 'x-example': `${type}Updated` }, at: Date.UTC(2026, 3, 7, 6, 45, 12, 807) },
   ];
   return Object.fromEntries(
     events.map(({ change, data, at }) => {
@@ -111,9 +123,8 @@ function ownIdExamples(resource: Resource): Files {
     [OWN_ID]: own[i],
     body: { 'x-example': `${type}Upsert${form}` },
   }));
-  const allowed = (names: readonly string[]) => `is not a field of this request. Allowed fields: ${names.join(', ')}.`;
-  const names = fields.map(({ name }) => name);
-  const problem = allowed(names);
+  const allowed = (schema: string) => `is not a field of this request. Allowed fields: {fields ${schema}}.`;
+  const problem = allowed(`${type}Create`);
   return {
     [`${type}BatchUpserts`]: { summary: 'Rows of your own catalogue', value: { changes: upserts } },
     [`${type}BatchEveryAction`]: {
@@ -132,7 +143,7 @@ function ownIdExamples(resource: Resource): Files {
     [`Validation${type}UpsertUnknownField`]: invalid(
       `\`${OWN_ID}\`: the path has it`,
       OWN_ID,
-      allowed(names.filter((name) => name !== OWN_ID)),
+      allowed(`${type}Upsert`),
     ),
     [`Validation${type}BatchChange`]: {
       summary: 'An atomic batch with two invalid changes',

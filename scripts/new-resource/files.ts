@@ -13,7 +13,14 @@ import { capital, type Names, pascal } from './names.ts';
 import { batchPath, listPath, print, rowPath, upsertPath } from './paths.ts';
 import { isChangeable, type Resource, rights } from './resource.ts';
 import { type Samples, samplesOf } from './samples.ts';
-import { createSchema, rowSchema, updateSchema, upsertSchema } from './schemas.ts';
+import {
+  createSchema,
+  rowSchema,
+  sharedProperties,
+  updateSchema,
+  upsertSchema,
+  withSharedProperties,
+} from './schemas.ts';
 import { applyEdits, type Change, newFile } from './tree.ts';
 
 export async function prepareFiles(given: Resource): Promise<Change[]> {
@@ -53,11 +60,16 @@ async function prepareContractFiles(resource: Resource): Promise<Record<string, 
   const samples = samplesOf(resource);
   const ownIds = fields.find(({ name }) => name === OWN_ID)?.examples ?? [];
   const copy = (path: string) => copyOf(`openapi/${path}.yaml`, { names, samples, ownIds });
+  const schemas = {
+    [type]: rowSchema(resource, await copy('components/schemas/ParentProgram')),
+    [`${type}Create`]: createSchema(resource),
+    ...(operations.includes('update') && { [`${type}Update`]: updateSchema(resource) }),
+    ...(resource.hasOwnId && { [`${type}Upsert`]: upsertSchema(resource) }),
+  };
+  const composed = Object.entries(schemas).map(([name, schema]) => [name, withSharedProperties(resource, schema)]);
   const values = {
-    [`components/schemas/${type}`]: rowSchema(resource, await copy('components/schemas/ParentProgram')),
-    [`components/schemas/${type}Create`]: createSchema(resource),
-    ...(operations.includes('update') && { [`components/schemas/${type}Update`]: updateSchema(resource) }),
-    ...(resource.hasOwnId && { [`components/schemas/${type}Upsert`]: upsertSchema(resource) }),
+    [`components/properties/${type}`]: sharedProperties(resource),
+    ...inFolder('components/schemas', Object.fromEntries(composed)),
     ...inFolder('components/parameters', parameters(resource)),
     ...inFolder('components/examples', examples(resource)),
   };

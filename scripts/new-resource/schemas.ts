@@ -51,6 +51,34 @@ export function updateSchema(resource: Resource): Schema {
   };
 }
 
+/** Returns the content of the file in components/properties, from which the schemas take the fields. */
+export function sharedProperties(resource: Resource): Schema {
+  const entries = Object.entries<Schema>(Object(propertiesFor(resource, 'create')));
+  return Object.fromEntries(entries.map(([name, { default: _, ...property }]) => [name, property]));
+}
+
+/** Returns the schema with a `$ref` in place of each shared property, and the keywords that differ beside it. */
+export function withSharedProperties(resource: Resource, schema: Schema): Schema {
+  const entries = Object.entries<Schema>(Object(schema['properties']));
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries.map(([name, own]) => [name, shared(resource, name, own)])),
+  };
+}
+
+/** Returns a `$ref` to a shared property, with the keywords that differ beside it; the schema itself if none is shared. */
+export function shared(resource: Resource, name: string, own: Schema): Schema {
+  const { [name]: property } = sharedProperties(resource);
+  if (property === undefined) return own;
+  const known: Schema = Object(property);
+  const isSame = (keyword: string) => JSON.stringify(own[keyword]) === JSON.stringify(known[keyword]);
+  const different = Object.keys({ ...known, ...own }).filter((keyword) => !isSame(keyword));
+  return {
+    $ref: `../properties/${resource.names.type}.yaml#/${name}`,
+    ...Object.fromEntries(different.map((keyword) => [keyword, own[keyword] ?? null])),
+  };
+}
+
 function propertiesFor(resource: Resource, usage: Exclude<Usage, 'filter'>): Schema {
   return Object.fromEntries(
     resource.fields.map((field) => {
