@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-/** The reason of a refusal. `api/exceptions.ts` maps each code to an HTTP status and a named schema. */
+/** The reason for a refusal. `api/exceptions.ts` maps each code to an HTTP status and a named schema. */
 export type ErrorCode =
   | 'unauthenticated'
   | 'rate_limited'
@@ -108,7 +108,6 @@ export const KEY_REFUSAL_REASONS = [
 ] as const;
 export type KeyRefusalReason = (typeof KEY_REFUSAL_REASONS)[number];
 
-/** The caller is not authenticated. */
 export class UnauthenticatedError extends DomainError {
   readonly reason: KeyRefusalReason;
 
@@ -123,7 +122,6 @@ export class UnauthenticatedError extends DomainError {
   }
 }
 
-/** The key has expired. */
 export class ExpiredKeyError extends UnauthenticatedError {
   /** The expiry for which the key was refused. An operator may have changed the expiry of the key since. */
   readonly expiresAt: Date;
@@ -152,8 +150,8 @@ export class OverloadError extends DomainError {
 }
 
 /**
- * The client closed its connection, or its sending side, before its request was processed. Requests of other clients must not
- * fail because of it. Created in advance, like an OverloadError.
+ * The client closed its connection, or its sending side, before its request was processed. This error must not make the requests
+ * of other clients fail. Created in advance, like an OverloadError.
  */
 export class AbandonedError extends DomainError {
   constructor() {

@@ -35,7 +35,7 @@ const FORBIDDEN_IPV4 = blockList([
  * multicast, IPv4-mapped and NAT64.
  */
 const GLOBAL_UNICAST_IPV6 = blockList(['2000::/3']);
-/** Special-purpose addresses within that range. Some of them contain an address of IPv4. */
+/** Special-purpose addresses within 2000::/3. Some of them contain an address of IPv4. */
 const FORBIDDEN_IPV6 = blockList([
   '2001::/23', // IETF protocol assignments, with Teredo, benchmarking and ORCHID
   '2001:db8::/32', // documentation

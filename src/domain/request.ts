@@ -47,7 +47,7 @@ export const MAX_HEAD_BYTES = 16 * 1024;
 /** The size up to which Node parses a head, so that a client above our limit can be told what is too large. */
 export const MAX_PARSED_HEAD_BYTES = 2 * MAX_HEAD_BYTES;
 
-/** The bytes of ": " and of the line break. */
+/** The number of bytes of the ": " and the line break of a header. */
 const SEPARATORS = 4;
 
 export type HeadSize = {

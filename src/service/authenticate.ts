@@ -140,8 +140,8 @@ export function requirePermission(permissions: readonly string[], sufficient: re
 }
 
 /**
- * Throws the error for a key that was accepted when the head of the request arrived, but may no longer write. It is the error
- * that a request sent now would get.
+ * Throws the error that a new request with the key would get. The key was valid when the headers of the request arrived, but may
+ * no longer write.
  */
 export function rejectWriter(
   { scope, keyId, integration, clientAddress }: Pick<Caller, 'scope' | 'keyId' | 'integration' | 'clientAddress'>,

@@ -21,7 +21,7 @@ export function decodePosition(text: string | null): { readonly parts: readonly 
 function parseParts(text: string): readonly string[] | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    // A text with a NUL character is refused, because PostgreSQL cannot store one.
+    // A text with a NUL character is refused, because PostgreSQL cannot store such a text.
     const isTexts = (list: readonly unknown[]): list is readonly string[] =>
       list.every((part) => typeof part === 'string' && !part.includes('\0'));
     return Array.isArray(value) && isTexts(value) ? value : null;

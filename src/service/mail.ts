@@ -21,8 +21,8 @@ export function mailOf({ name, email }: { name: string; email: string }, { subje
 }
 
 /**
- * Sends a mail to each active administrator in the background, if an SMTP server is configured. Call it only after the
- * transaction that recorded the event of the mail has committed.
+ * Sends a mail to each active administrator in the background, if an SMTP server is configured. Call this only after the
+ * transaction that recorded the event has committed.
  */
 export function mailAdministrators(
   { db, outbox }: { readonly db: Database; readonly outbox: Outbox },

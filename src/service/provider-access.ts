@@ -1,7 +1,7 @@
 /** The largest difference between the clocks of a provider and of Charter that is tolerated. */
 export const CLOCK_SECONDS = 30;
 
-/** A request of a client library. Its body can only be text. */
+/** A request that a client library sends. The body can only be a string. */
 export type ProviderRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;

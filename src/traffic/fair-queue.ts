@@ -37,7 +37,7 @@ type Tenant = {
   isPaused: boolean;
   /** The end of the pause, on the clock of `performance.now()`. */
   pausedUntil: number;
-  /** The turns that the tenant's last task took in advance, which the other tenants now get. */
+  /** The number of turns that the tenant's last task took in advance. The other tenants now get these turns. */
   owedTurns: number;
   /** The waiting tasks, in order of arrival. */
   readonly waiting: Set<Waiting>;

@@ -3,7 +3,6 @@ import type { OrganizationScope } from '../organizations/organization-scope.ts';
 import type { Permission, Role } from '../people/role.ts';
 import type { JudgedSession } from '../people/session.ts';
 
-/** The source of an action, for the audit log. */
 export type AuditSource = {
   readonly ip: string;
   readonly userAgent: string;
@@ -58,8 +57,8 @@ export type Actor = Pick<
 };
 
 /**
- * The admin command or the demonstration. An operator is not a user: no role restricts it, and the audit log shows no name for
- * it.
+ * The admin command or the demonstration. An operator is not a user: no role restricts an operator, and the audit log shows no
+ * name.
  */
 export type Operator = { readonly kind: 'operator' };
 

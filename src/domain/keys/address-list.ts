@@ -46,7 +46,7 @@ function mistakeIn(entry: string): string {
   return `${shown} is no IP address or subnet. Write one such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`;
 }
 
-/** Caches the parsed form of each list, so that a list is not parsed for every request. */
+/** The parsed form of each list, cached so that a list is not parsed for every request. */
 const parsed = new Map<string, AddressSet>();
 const MAX_PARSED = 1000;
 

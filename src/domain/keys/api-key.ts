@@ -10,7 +10,7 @@ import type { OrganizationLimits } from './request-limits.ts';
  * (238 bits), and a CRC32 of all these as 6 base62 characters.
  */
 const KEY = /^charter_(live|test)_(?:([a-z][a-z0-9]{0,11})_)?[0-9A-Za-z]{46}$/;
-/** A key that lacks some characters, at any place. */
+/** The format of a key from which characters are missing, at the end or elsewhere. */
 const INCOMPLETE = /^charter_(?:live|test)_((?:[a-z][a-z0-9]{0,11}_)?)[0-9A-Za-z]*$/;
 /** A key inside a longer text. */
 const WITHIN = /charter_(?:live|test)_(?:[a-z][a-z0-9]{0,11}_)?[0-9A-Za-z]{46}/;
@@ -145,7 +145,7 @@ function checksum(body: string): string {
   return text;
 }
 
-/** An API key as it is stored. The types of SQL results about keys consist of its members. */
+/** An API key as it is stored. The types of SQL results about keys pick their members from this type. */
 export type ApiKey = {
   readonly id: string;
   readonly name: string;
@@ -185,7 +185,9 @@ export type KeyRecord = Pick<ApiKey, 'id' | 'name' | 'permissions' | 'requestsPe
   KeyEndTimes & {
     readonly organizationId: string;
     readonly organizationName: string;
-    /** When the organization was suspended; `null` if it is not. It is also set while the organization is moving. */
+    /**
+     * When the organization was suspended; `null` if it is not suspended. The time is also set while the organization is moving.
+     */
     readonly organizationSuspendedAt: Date | null;
     readonly organizationIsMoving: boolean;
     /** A 64-bit integer in decimal digits. */

@@ -7,7 +7,6 @@ import { findKeyInText } from './api-key.ts';
 export const REQUEST_RESULTS = ['successful', 'refused', 'failed'] as const;
 export type RequestResult = (typeof REQUEST_RESULTS)[number];
 
-/** The number of requests with each result. */
 export type ResultCounts = Readonly<Record<RequestResult, number>>;
 
 export const USE_PERIODS = ['hour', 'day'] as const;
@@ -67,7 +66,7 @@ function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): 
   });
 }
 
-/** A request with a known key, and what became of it. Contains no part of its URL or body, and no key. */
+/** A request with a known key, and its result. Contains no part of the request's URL or body, and no key. */
 export type RecordedRequest = {
   /** The X-Request-Id of the response. */
   readonly requestId: string;
@@ -90,7 +89,6 @@ export const KEPT_REQUESTS = { unsuccessful: 1000, successful: 200, days: 7 };
 /** The lowest status of a request that was refused or failed. */
 export const FIRST_UNSUCCESSFUL = 400;
 
-/** Returns whether the request was refused or failed. */
 export function isUnsuccessful({ status }: Pick<RecordedRequest, 'status'>): boolean {
   return status >= FIRST_UNSUCCESSFUL;
 }

@@ -46,10 +46,7 @@ function originOf(text: string): string | null {
   return url.href === `${url.origin}/` ? url.origin : null;
 }
 
-/**
- * The address that several cells share, with what a server of one cell knows about it. A request to the address can reach any
- * cell.
- */
+/** The address that several cells share, and what a server knows about the cells. A request to the address can reach any cell. */
 export type CommonAddress = {
   /** The origin of the address. */
   readonly url: string;

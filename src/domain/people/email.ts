@@ -61,7 +61,9 @@ export function domainOfEmail(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
-/** Returns the text of a search. If it contains an "@", the domain after it has the form in which e-mails are stored. */
+/**
+ * Returns the text of a search. If the text contains an "@", the part after the "@" is converted to the form of stored domains.
+ */
 export function withNormalDomain(text: string): string {
   const at = text.lastIndexOf('@');
   const domain = at === -1 ? null : normalDomain(text.slice(at + 1));

@@ -15,8 +15,8 @@ export type PasswordOwner = {
 const MIN_UNGUESSABLE_CHARACTERS = 6;
 
 /**
- * Returns the password in NFC, because keyboards compose the same text differently (RFC 8265 section 4.2). Does not trim it or
- * change its letter case.
+ * Returns the password in NFC, because keyboards compose the same text differently (RFC 8265 section 4.2). Does not trim the
+ * password or change its letter case.
  */
 export function normalPassword(password: string): string {
   return password.normalize('NFC');
@@ -30,7 +30,7 @@ export function isLongEnough(password: string, { hasSecondFactor }: Pick<Passwor
   return charactersOf(password) >= passwordCharacters(hasSecondFactor);
 }
 
-/** Returns why the password is refused, as the end of a sentence about it; `null` if it is accepted. */
+/** Returns why the password is refused, as the end of a sentence about the password; `null` if the password is accepted. */
 export function checkPasswordStrength(password: string, owner: PasswordOwner): string | null {
   const characters = charactersOf(password);
   const least = passwordCharacters(owner.hasSecondFactor);

@@ -46,7 +46,7 @@ export function parseEndpointUrl(text: string, { allowHttp, allowedNetworks }: W
   return url.href;
 }
 
-/** A receiver on this machine usually needs both settings. */
+/** A hint for people who test with a receiver on this machine, for which both settings are usually necessary. */
 const FOR_A_TEST =
   'For a test, an operator of Charter can allow http:// with WEBHOOKS_ALLOW_HTTP, and addresses of this machine and of ' +
   'private networks with WEBHOOKS_ALLOWED_NETWORKS.';

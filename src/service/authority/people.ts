@@ -163,7 +163,6 @@ export function checkNotRemoved({ email }: Pick<LockedUser, 'email'>): Conflict 
   return isRemovedEmail(email) ? conflict(REMOVED) : null;
 }
 
-/** Returns a refusal unless the user is active. */
 export function checkActive(user: Pick<LockedUser, 'email' | 'deactivatedAt'>): Conflict | null {
   if (user.deactivatedAt === null) return null;
   return checkNotRemoved(user) ?? conflict(`${shownEmail(user.email)} is deactivated. Reactivate the user first.`);

@@ -36,7 +36,6 @@ const RIGHTS = {
   },
 } satisfies Record<string, { isOf: (role: Role) => boolean; refusal: string }>;
 
-/** Throws "forbidden" unless the role has the right. */
 export function requireRight({ role }: { readonly role: Role }, right: keyof typeof RIGHTS): void {
   if (!RIGHTS[right].isOf(role)) throw new ForbiddenError(RIGHTS[right].refusal);
 }

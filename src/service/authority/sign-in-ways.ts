@@ -22,7 +22,7 @@ export type SingleSignOnRequired = {
   readonly email: string;
 };
 
-/** The reason of a refused sign-in in the audit log. */
+/** The reason for a refused sign-in, as the audit log shows it. */
 export const WHY_REQUIRED = 'the organization requires single sign-on';
 
 /** Returns how a user may sign in. `userId` is `null` for a person without an account. */

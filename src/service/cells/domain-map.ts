@@ -5,9 +5,9 @@ import { domainOfEmail, parseDomain } from '../../domain/people/email.ts';
 import { catchInvalid } from '../outcome.ts';
 
 /**
- * Returns the cell of the organization that has verified the domain of the e-mail, or `null` unless the map has exactly one cell
- * for the domain. The result depends on the domain only, so that nobody can learn which e-mails have an account. The file is read
- * on each call, because operators replace it, and few requests need it.
+ * Returns the cell that the map has for the domain of the e-mail, or `null` if the map has no cell or several cells for the
+ * domain. The result depends on the domain only, so that nobody can learn which e-mails have an account. The file is read on each
+ * call, because operators replace it, and few requests need it.
  */
 export async function findCellForEmail(place: DomainMapPlace, email: string): Promise<Cell | null> {
   const { cells } = await readDomainMap(place);

@@ -29,7 +29,9 @@ export type IntegrationList = {
 
 const PAGE_SIZE = 50;
 
-/** Lists the integrations that the actor may see, by name. These are all of the organization, or those that the actor owns. */
+/**
+ * Lists by name the integrations that the actor may see: all integrations of the organization, or only those that the actor owns.
+ */
 export async function listIntegrations(
   db: Database,
   actor: Actor,
@@ -46,7 +48,8 @@ export async function listIntegrations(
 }
 
 /**
- * Returns an integration. Throws "forbidden" unless the actor may see it. Its owner may see it, regardless of the owner's role.
+ * Returns an integration. Throws "forbidden" unless the actor may see the integration. Owners may see their integrations,
+ * regardless of their role.
  */
 export async function getIntegration(
   db: Database,

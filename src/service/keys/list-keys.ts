@@ -29,7 +29,7 @@ export type KeyDetails = ListedKey & {
   readonly state: KeyState;
   /** When the key expired or was rotated or revoked; `null` if the key is active. */
   readonly endedAt: Date | null;
-  /** Who ended the key; `null` unless a user ended it. */
+  /** The name of the user who ended the key; `null` if no user ended it. */
   readonly endedBy: string | null;
   /** Whether the key is active, but refused because its integration is suspended. */
   readonly isSuspended: boolean;

@@ -16,7 +16,6 @@ import { lockToGovern } from '../authority/people.ts';
 import { requireRight } from '../authority/rights.ts';
 import { DONE, type Done, type Invalid, invalid, recordAct, runAction } from '../outcome.ts';
 
-/** Returns the organization with its policy and its state, for an administrator. */
 export async function getPolicy(db: Database, actor: Actor): Promise<OrganizationRecord> {
   requireRight(actor, 'govern');
   return getOrganization(db.prisma, actor.scope);

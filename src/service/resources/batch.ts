@@ -107,7 +107,7 @@ export type ChangeResult<Row> =
 
 export type Batch<Row extends Stored> = {
   readonly changes: readonly Change<Row>[];
-  /** Whether either all changes are made or none. If so, and a change is refused, the batch throws a RefusedChangesError. */
+  /** Whether either all changes are made, or none. Such a batch throws a RefusedChangesError if a change is refused. */
   readonly isAtomic: boolean;
 };
 
@@ -159,8 +159,8 @@ type Entry<Row extends Stored> = {
  * Makes the changes of a batch in one transaction. The transaction locks the organization first, as every write does, so that no
  * other transaction changes the rows that it has read. The result of each change is determined in memory, in order. The writes
  * are collected, and made by one SQL statement for each kind: deletions first, then updates, then insertions. Their events are
- * nevertheless in the order of the changes. The pending writes are made earlier if a later change concerns one of their rows, or
- * needs a unique value that one of them releases.
+ * nevertheless in the order of the changes. The pending writes are made earlier if a later change concerns a row that is to be
+ * written, or needs a unique value that a pending write releases.
  */
 class Changing<Row extends Stored> {
   readonly #tx: Transaction;
@@ -170,7 +170,7 @@ class Changing<Row extends Stored> {
   /** The index of the current change in the batch. */
   #place = 0;
   readonly #byId = new Map<string, Entry<Row>>();
-  /** The row that has each unique value, by field and value. */
+  /** The rows that have unique values, by field and value. */
   readonly #holders = new Map<string, Map<string, Entry<Row>>>();
   /** The unique values that a pending update releases, by field. */
   readonly #released = new Map<string, Set<string>>();
@@ -271,7 +271,10 @@ class Changing<Row extends Stored> {
     return this.#holders.get(ownId)?.get(String(content[ownId]));
   }
 
-  /** Returns the entry with the row that it has at this point of the batch. If the entry is pending, writes it first. */
+  /**
+   * Returns the entry. If the entry is pending, makes the pending changes first, so that `row` is as it is at this point of the
+   * batch.
+   */
   async #current(entry: Entry<Row> | undefined): Promise<Entry<Row> | undefined> {
     if (entry?.pending) await this.#write();
     return entry;

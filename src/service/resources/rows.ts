@@ -117,7 +117,6 @@ async function insert<Row extends Stored>(
   return requireAccepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
-/** The row to change. */
 export type Target<Row> = {
   readonly id: string;
   /** Throws unless the row is in the state that the client expects. */

@@ -109,7 +109,7 @@ export type Once = {
    * another table or operation.
    */
   readonly request: string;
-  /** The text by which servers of version 1.0 identify the request; `request` if it is omitted. */
+  /** The text by which servers of version 1.0 identify the request. Default: `request`. */
   readonly filled?: string;
   /** Does the work, and returns the result, which is stored for repeated requests. */
   readonly work: () => Promise<string>;

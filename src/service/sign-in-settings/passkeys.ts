@@ -38,7 +38,6 @@ import {
 } from '../sign-in/passkeys/use-passkey.ts';
 import { lockSession } from '../sign-in/sessions.ts';
 
-/** A passkey of the actor. */
 export type Passkey = Pick<StoredPasskey, 'id' | 'name' | 'createdAt' | 'lastUsedAt' | 'isBackedUp'>;
 
 /** Lists the actor's own passkeys, the oldest first. */

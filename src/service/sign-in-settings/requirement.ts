@@ -8,8 +8,8 @@ import { lockToGovern } from '../authority/people.ts';
 import { mailAdministrators, type Outbox } from '../mail.ts';
 import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
-// What the requirement of single sign-on means for sign-ins without it: how the requirement ends, and the mails about the
-// administrator who may still use a password.
+// How an organization stops requiring single sign-on, and the mails about sign-ins of the administrator who may still use a
+// password.
 
 /** Lets users sign in with passwords and passkeys again. */
 export async function stopRequiringSingleSignOn(db: Database, actor: ActorOrOperator): Promise<Done | Conflict> {

@@ -39,7 +39,7 @@ export type Authenticator = { readonly secret: string; readonly uri: string };
 /** The ten new recovery codes. Only their hashes are stored, so they can be shown only once. */
 export type CodesMade = { readonly kind: 'codes-made'; readonly recoveryCodes: readonly string[] };
 
-/** The token of the actor's session, which the form of each change sends. */
+/** The token of the actor's session, which every form that changes the second factor sends. */
 type OfSession = { readonly token: string };
 
 /**

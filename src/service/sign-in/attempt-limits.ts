@@ -65,7 +65,7 @@ const REPORTS: AttemptLimit = { name: 'report-network', attempts: MAX_REPORTS, s
 /** The limit on challenges for passkeys from one network. Each visit to the sign-in page takes one challenge. */
 const CHALLENGES: AttemptLimit = { name: 'challenge-network', attempts: MAX_CHALLENGES, seconds: QUARTER_HOUR };
 
-/** The mark of a network from which an account has signed in, and how long it is kept. */
+/** The mark that an account has signed in from a network, and how long the mark is kept. */
 const FAMILIAR = { name: 'familiar', seconds: 30 * 86_400 };
 
 export type Attempt = {
@@ -90,7 +90,8 @@ export async function consumeAttempt(db: Database, attempt: Attempt): Promise<At
 }
 
 /**
- * Resets the count of the account and network together after a success, and uncounts the attempt in the limits that others share.
+ * Resets the count of the account and network together after a success, and uncounts the attempt for the network and for the
+ * account.
  */
 export async function clearAttempt(db: Database, attempt: Attempt): Promise<void> {
   const { pair, network, account } = LIMITS[attempt.at];
@@ -101,7 +102,7 @@ export async function clearAttempt(db: Database, attempt: Attempt): Promise<void
   await takeBackAttempt(db, account, subjects.account);
 }
 
-/** Calls `act`, which follows a correct proof. If `act` throws because the organization is moving, uncounts the attempt. */
+/** Calls `act` after a correct proof. If `act` throws because the organization is moving, uncounts the attempt. */
 export async function clearIfMoving<T>(db: Database, attempt: Attempt, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -25,7 +25,9 @@ export type SignedIn = {
   /** The token of the session. */
   readonly token: string;
   readonly userId: string;
-  /** The organization of the break-glass administrator, if it is they who signed in. Call `mailBreakGlass` after the commit. */
+  /**
+   * The organization of the break-glass administrator; omitted if another user signed in. Call `mailBreakGlass` after the commit.
+   */
   readonly breakGlassOf?: OrganizationScope;
 };
 

@@ -45,7 +45,6 @@ export async function insertApiKey(tx: Transaction, scope: OrganizationScope, ke
   });
 }
 
-/** A change to a key of a user. */
 export type KeyChange = {
   readonly id: string;
   readonly userId: string;
@@ -209,14 +208,12 @@ export async function renameApiKey(
   return row ?? null;
 }
 
-/** A key with its restrictions. */
 export type RestrictedKey = KeyEndTimes &
   Pick<ApiKey, 'permissions' | 'addresses' | 'requestsPerSecond'> & {
     /** The networks from which the key was used, in canonical form, the most recently used first. */
     readonly usedNetworks: readonly UsedNetwork[];
   };
 
-/** Returns a user's key; `null` if the user has no such key. */
 export async function findRestrictedKey(
   tx: Transaction,
   { organizationId }: OrganizationScope,

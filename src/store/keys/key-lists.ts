@@ -19,7 +19,6 @@ import { firstShownOf, isShown, JSON_OF_USE, type UseJson, usageFrom } from './k
 
 // Keys as pages show them, without their hashes. Each page of a list is read by one SQL query.
 
-/** A position in a list of keys. */
 export type KeyPosition = { readonly createdAt: Date; readonly id: string };
 
 export type KeyQuery = {
@@ -95,7 +94,6 @@ const FIND = {
   text: `select ${LISTED_COLUMNS} from api_keys k ${PEOPLE} where k.organization_id = $1 and k.user_id = $2 and k.id = $3`,
 };
 
-/** Returns a user's key; `null` if the user has no such key. */
 export async function findListedKey(db: Database, scope: OrganizationScope, key: KeyOfUser): Promise<ListedKey | null> {
   return findOne(db, scope, FIND, key);
 }
@@ -140,7 +138,6 @@ export async function listKeysMovedFrom(
   return (await db.pool.query<ListedKey>({ ...MOVED, values: [organizationId, userId, limit] })).rows;
 }
 
-/** The numbers of active and of ended keys. */
 export type KeyCounts = { readonly active: number; readonly ended: number };
 /** The numbers of a holder's keys. `hasMoved` is `true` if keys were moved from the user to integrations. */
 export type KeyCountsOfHolder = KeyCounts & { readonly hasMoved: boolean };

@@ -66,8 +66,8 @@ export async function insertActionNotice(
 }
 
 /**
- * The SQL condition that the organization of the row `d` is not moving. While it moves, the database to which it moves sends the
- * notices.
+ * The SQL condition that the organization of the row `d` is not moving. While an organization moves, the database to which it
+ * moves sends the notices.
  */
 export const STAYS = 'not exists (select from organization_moves m where m.organization_id = d.organization_id)';
 

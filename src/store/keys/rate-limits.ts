@@ -47,7 +47,6 @@ const LEASE = {
     returning json_build_array(subject, granted, tokens)`,
 };
 
-/** The outcome of a lease. */
 export type Lease = {
   readonly granted: number;
   /** The number of tokens that are left in the bucket. It is negative if the bucket owes tokens. */

@@ -143,8 +143,8 @@ export async function nextMoveId(tx: Transaction, { organizationId }: Organizati
 }
 
 /**
- * The number of seconds to wait for the lock. A killed command may hold the lock until PostgreSQL notices at the end of the SQL
- * statement.
+ * The number of seconds to wait for the lock. If a command is killed, PostgreSQL notices this at the end of the SQL statement,
+ * and only then releases the lock.
  */
 const TURN_SECONDS = 3;
 const TURN = "hashtextextended('transfer of ' || $1, 0)";

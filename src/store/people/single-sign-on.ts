@@ -28,7 +28,6 @@ export type SsoConnectionRecord = {
   readonly breakGlassUserId: string | null;
 };
 
-/** Returns the organization's connection; `null` if it has none. */
 export async function findSsoConnection(
   tx: Transaction,
   { organizationId }: OrganizationScope,
@@ -51,7 +50,6 @@ export function groupRoleOf(role: string | null): GroupRole | null {
   return GROUP_ROLES.find((each) => each === role) ?? null;
 }
 
-/** Locks the organization's connection until the transaction ends. Returns `null` if it has none. */
 export async function lockSsoConnection(
   tx: Transaction,
   scope: OrganizationScope,
@@ -60,7 +58,10 @@ export async function lockSsoConnection(
   return findSsoConnection(tx, scope);
 }
 
-/** Prevents changes to the organization's connection until the transaction ends. Returns `null` if it has none. */
+/**
+ * Prevents changes to the organization's connection until the transaction ends, and returns the connection; `null` if there is
+ * none.
+ */
 export async function shareSsoConnection(
   tx: Transaction,
   scope: OrganizationScope,
@@ -182,7 +183,7 @@ export async function hasVerifiedSsoDomain(
 /** The identity of a person at the identity provider. */
 export type SsoSubject = { readonly issuer: string; readonly subject: string };
 
-/** Returns the id of the user who is linked to this identity; `null` if no user is. */
+/** Returns the id of the user who is linked to this identity; `null` if there is no such user. */
 export async function findSsoUser(
   tx: Transaction,
   { organizationId }: OrganizationScope,

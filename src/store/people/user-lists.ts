@@ -35,7 +35,6 @@ const REQUIRED = `exists (
   select from sso_connections c
   where c.organization_id = users.organization_id and c.break_glass_user_id <> users.id) as "isSingleSignOnRequired"`;
 
-/** A position in the list of users. */
 export type UserPosition = { readonly name: string; readonly id: string };
 
 export const USER_STATES = ['all', 'invited', 'deactivated'] as const;

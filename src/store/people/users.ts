@@ -11,7 +11,9 @@ export type NewUser = {
   readonly name: string;
   readonly role: Role;
   readonly passwordHash: string | null;
-  /** Whether the e-mail belongs to the user from now on. Default: `true` if there is a password. */
+  /**
+   * Whether the user has accepted an invitation, which reserves the e-mail for the user. Default: `true` if there is a password.
+   */
   readonly hasAccepted?: boolean;
 };
 
@@ -222,12 +224,11 @@ export async function findKeyHolder(
 // The organization's rule that single sign-on is required. The rule is read here, so that it applies even if no way to sign in at
 // a provider is registered.
 
-/** The rule that single sign-on is required. Where it may be `null`, `null` means that single sign-on is not required. */
 export type SsoEnforcement = { readonly breakGlassUserId: string };
 
 /**
- * Returns the rule, and locks the connection until the transaction ends, so that nobody can be signed in during the transaction
- * in a way that is no longer allowed.
+ * Returns the rule, or `null` if single sign-on is not required. Locks the connection until the transaction ends, so that nobody
+ * can be signed in during the transaction in a way that is no longer allowed.
  */
 export async function findSsoEnforcement(
   tx: Transaction,

@@ -99,7 +99,6 @@ const FIND = {
 /** `json` is the event in the form that the contract defines, and `version` the organization's version from the same snapshot. */
 type FoundEvent = { readonly type: string; readonly json: string; readonly version: string };
 
-/** Returns the event; `null` if it does not exist. */
 export async function findEvent(
   db: Database,
   { organizationId }: OrganizationScope,

@@ -107,7 +107,8 @@ export function openDatabase({
 /**
  * Runs `work` in one transaction, which is rolled back if `work` throws. All statements of the transaction must be sent through
  * `tx`. The transaction waits at most 5 seconds for a connection, takes at most `timeoutSeconds`, and may be idle between two
- * statements for at most 10 seconds. Throws a MovingError if it changes data that must not change while the organization moves.
+ * statements for at most 10 seconds. Throws a MovingError if the transaction changes data that must not change while the
+ * organization moves.
  */
 export async function transaction<T>(
   db: Database,

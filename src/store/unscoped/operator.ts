@@ -12,7 +12,7 @@ export async function listUsersByEmail(db: Database, email: string) {
   return accepted.length > 0 ? accepted : listPeople(db, { email: address });
 }
 
-/** Returns a list with the user who has this id; empty if there is none. */
+/** Returns an array with the user who has this id; the array is empty if there is no such user. */
 export async function listUsersById(db: Database, id: string) {
   return listPeople(db, { id });
 }
@@ -90,8 +90,8 @@ export async function listKeysByPrefix(db: Database, keyPrefix: string) {
 }
 
 /**
- * SQL queries by table. Only one organization of an installation may have a certain e-mail or verified domain; each query finds
- * such a value in an archive's rows that an organization of this installation already has.
+ * SQL queries, by table, that find in the rows of an archive an e-mail or a verified domain that an organization of this
+ * installation already has. In an installation, each of these values can belong to one organization only.
  */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [

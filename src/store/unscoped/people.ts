@@ -167,8 +167,8 @@ const FIND_SSO_ORGANIZATION = {
 };
 
 /**
- * Returns the organization whose people with an e-mail of this domain may sign in at its identity provider; `null` if there is
- * none.
+ * Returns the id of the organization whose people with an e-mail of this domain may sign in at its identity provider; `null` if
+ * there is no such organization.
  */
 export async function findSsoOrganization(db: Database, domain: string): Promise<string | null> {
   const { rows } = await db.pool.query<{ organizationId: string }>({ ...FIND_SSO_ORGANIZATION, values: [domain] });

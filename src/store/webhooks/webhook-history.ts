@@ -30,7 +30,7 @@ export type WebhookDelivery = {
 };
 
 export type ListedWebhookDelivery = WebhookDelivery & {
-  /** The number of the last finished attempt. This member and those about that attempt are `null` if no attempt has finished. */
+  /** The number of the last finished attempt. All members that begin with "last" are `null` if no attempt has finished. */
   readonly lastNumber: number | null;
   readonly lastAt: Date | null;
   /** `null` if there was no response or no attempt. */

@@ -56,7 +56,7 @@ export type NewPasskeyRequest = {
   readonly userHandle: Uint8Array<ArrayBuffer>;
   readonly name: string;
   readonly email: string;
-  /** The user's present passkeys. An authenticator that has one of them creates no second one. */
+  /** The user's present passkeys. An authenticator that has one of these passkeys does not create another one. */
   readonly existing: readonly KnownPasskey[];
 };
 

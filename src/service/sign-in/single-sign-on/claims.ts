@@ -65,7 +65,10 @@ function nameOf({ name }: Claims, email: string | null): string {
   return 'Unnamed';
 }
 
-/** Returns `null` if the value is not a number, or is beyond the range of a Date. */
+/**
+ * Returns the time of a number of seconds since 1970-01-01, or `null` if the value is not a number, or is beyond the range of a
+ * Date.
+ */
 function instantOf(seconds: unknown): Date | null {
   const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;
   return instant === null || Number.isNaN(instant.getTime()) ? null : instant;

@@ -36,7 +36,7 @@ import type { ProviderFailure } from './provider.ts';
 type Response = {
   readonly origin: string;
   readonly browserSecret: string;
-  /** The token of the browser's session; `null` if it has none. */
+  /** The token of the browser's session; `null` if the browser has no session. */
   readonly token: string | null;
   /** The parameters of the URL with which the browser came back. */
   readonly parameters: URLSearchParams;
@@ -202,7 +202,7 @@ async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Pr
 type Proving = {
   readonly person: Person;
   readonly signIn: SsoSignInRecord;
-  /** The token of the browser's session; `null` if it has none. */
+  /** The token of the browser's session; `null` if the browser has no session. */
   readonly token: string | null;
   readonly now: Date;
 };

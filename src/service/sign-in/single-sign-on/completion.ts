@@ -31,7 +31,7 @@ export type NotAdmittedReason =
   | 'other-person'
   | 'deactivated';
 
-/** The outcome of a sign-in that was begun as a proof, with the values of `next` and `sealedForm` with which it began. */
+/** The outcome of a sign-in that was begun as a proof, with the `next` and the `sealedForm` that were given at its beginning. */
 export type AfterProof = {
   readonly kind: 'after-proof';
   readonly outcome: ProvenByProvider | NotProven | Lost | ProviderFailure;

@@ -36,8 +36,8 @@ export async function findConnectionById(db: Database, organizationId: string): 
 }
 
 /**
- * Locks the connection against changes until the transaction ends, and returns it. Returns `null` if the issuer or the client ID
- * was changed since the connection was read, because what the former provider said must not count.
+ * Locks the connection against changes until the transaction ends, and returns the connection. Returns `null` if the issuer or
+ * the client ID was changed since the connection was read, because a response of the former provider is no longer valid.
  */
 export async function shareConnection(
   tx: Transaction,
