@@ -90,7 +90,10 @@ test.each(
   }
 });
 
-/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
+/**
+ * Returns the plan of the last of eight executions, because PostgreSQL may switch a prepared statement to a generic plan after
+ * five executions.
+ */
 async function planOfPage({ scope }: Tenant, query: Partial<ListQuery>): Promise<Plan> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, scope, { ...PAGE, ...query });

@@ -162,7 +162,7 @@ const WRITES: Record<string, readonly [write: Write, ...types: string[]]> = {
     'created',
   ],
   'raw SQL changes the organization': [sql(`update organizations set name = 'Other' where id = $1`)],
-  // Tools that copy data also copy the events, so their writes cause none.
+  // Tools that copy data also copy the events, so their writes cause no events.
   'a tool copies data': [
     ({ scope: { organizationId } }) =>
       inTransaction(db, async (client) => {
@@ -249,7 +249,7 @@ test('a transaction that began first and writes last gets a later position', asy
   const ours = await createTenant(db);
   await withTwo(async (first, second) => {
     await first.query('begin');
-    // The time and the snapshot of this transaction are older than those of the second one.
+    // The time and the snapshot of this transaction are older than those of the second transaction.
     await first.query('select now(), count(*) from parent_programs');
     await insert(second, ours, 'second');
     const position = await end(ours);

@@ -181,7 +181,7 @@ const ROWS: Record<string, () => Record<string, unknown>> = {
 
 const INTEGRATION = { kind: 'integration', email: null, owner_user_id: userId };
 
-/** For constraints that concern only some rows: values that make a valid row one of these rows. */
+/** For constraints that apply only to some rows: values with which the constraint applies to a row. */
 const CONCERNED: Record<string, Record<string, unknown>> = {
   users_integration_name_key: { ...INTEGRATION, name: 'An integration' },
   users_organization_id_owner_user_id_fkey: INTEGRATION,
@@ -343,7 +343,7 @@ function copyOf(table: string): Record<string, unknown> {
   return { ...row, ...Object.fromEntries(unique.map((column) => [column, newValueFor(table, column)])) };
 }
 
-/** Returns a new id, or only its end if the column is shorter. */
+/** Returns a new id, or only its end if the column is too short. */
 function newValueFor(table: string, column: string): string {
   return crypto.randomUUID().slice(-(maxLengths.get(`${table}.${column}`) ?? 36));
 }

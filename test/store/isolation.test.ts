@@ -135,7 +135,7 @@ test('a key may write in its own organization only', async () => {
 type ExportedFunction = {
   readonly file: string;
   readonly name: string;
-  /** The types of the parameters as the source has them. */
+  /** The types of the parameters, as text of the source code. */
   readonly parameters: readonly string[];
 };
 

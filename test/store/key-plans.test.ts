@@ -58,7 +58,10 @@ async function fill({ scope: { organizationId }, userId }: Tenant): Promise<stri
   return id;
 }
 
-/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
+/**
+ * Returns the plan of the last of eight executions, because PostgreSQL may switch a prepared statement to a generic plan after
+ * five executions.
+ */
 async function planOf(ask: () => Promise<unknown[]>, rows: number): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) expect(await ask()).toHaveLength(rows);

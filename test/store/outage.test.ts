@@ -123,7 +123,7 @@ test('a statement without a response is cut after 17 seconds, an idle connection
   });
 });
 
-// The case: between two statements of a transaction, the process ends, or the network to it is cut.
+// The case: between two statements of a transaction, the process ends, or the network to the process is cut.
 test('PostgreSQL ends the transactions and the connections of a process that is gone', async () => {
   const { rows } = await db.pool.query(`
     select current_setting('idle_in_transaction_session_timeout')::interval

@@ -40,7 +40,10 @@ function fill(organizationId: string) {
   );
 }
 
-/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
+/**
+ * Returns the plan of the last of eight executions, because PostgreSQL may switch a prepared statement to a generic plan after
+ * five executions.
+ */
 async function planOfPage(query: Partial<ListQuery>): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await listParentPrograms(planned.db, ours.scope, { ...PAGE, ...query });

@@ -67,7 +67,10 @@ async function fill({ scope, userId }: Tenant): Promise<string> {
   return id;
 }
 
-/** Returns the plan of the last of eight executions. After five, PostgreSQL may switch a prepared statement to a generic plan. */
+/**
+ * Returns the plan of the last of eight executions, because PostgreSQL may switch a prepared statement to a generic plan after
+ * five executions.
+ */
 async function planOf(ask: () => Promise<unknown>): Promise<Plan | undefined> {
   const plans = await planned.explainAll(async () => {
     for (let i = 0; i < 8; i += 1) await ask();

@@ -7,8 +7,8 @@ const MOST_TRIES = 30;
 const LEAST_MS = 2;
 
 /**
- * Throws unless four times the input takes about four times the CPU time of this process, which other processes do not change
- * much. Measures both sizes in turn, and compares the fastest try of each.
+ * Throws unless four times the input takes about four times the CPU time. Unlike elapsed time, CPU time depends little on other
+ * processes. Measures both sizes in turn, and compares the fastest try of each.
  */
 export async function expectLinearTime(work: (size: number) => unknown, size: number): Promise<void> {
   let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

@@ -91,7 +91,7 @@ test('a thousand keys are written at once, and those that cannot be written keep
     return [found.length, found.reduce((sum, { successful }) => sum + Number(successful), 0)];
   };
   for (let i = 0; i < 3; i += 1) await uses.flush();
-  // The part that fails goes to the end each time, and gets smaller.
+  // Each time, the chunk of keys that cannot be written moves to the end and gets smaller.
   expect([sizes, failures.length]).toEqual([[1000, 1000, 1000, 1000, 500], 3]);
   expect(await counted()).toEqual([2000, 2000]);
   isDown = false;

@@ -97,7 +97,7 @@ test('callers beyond the queue limit are rejected at once, and the others are no
   const find = coalesceLookUps(lookUp, { maxWaiting: 2 });
   const inFlight = find('a');
   const first = await nth(1);
-  // Callers with the same key count separately.
+  // Callers that wait for the same key count separately towards the limit.
   const waiting = [find('b'), find('b')];
   expect(await outcomeOf(find('b'))).toBe('unavailable: Too many requests wait for the database.');
   first.end({ a: 1 });

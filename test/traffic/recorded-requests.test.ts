@@ -46,7 +46,7 @@ test('of a flood of refused requests, the last thousand are kept, and the others
   expect(await recorded(key)).toHaveLength(1000);
 });
 
-// The risk: the refusals of one integration in a loop use up the memory, or the room of all others.
+// The risk: the refusals of one integration in a loop use up the memory, or leave no room for the refusals of others.
 test('a process keeps a bounded number of requests, and a few of each key while others flood it', async () => {
   const uses = startUses();
   const [quiet, ...floods] = await times(5, () => newKeyIn(db, people));

@@ -20,8 +20,8 @@ const QUIET = [
 ];
 
 /**
- * A flag that turns off V8's optimizing compilers. In test pages, which live briefly, compiling takes longer than the faster code
- * saves.
+ * A flag that turns off V8's optimizing compilers. Test pages are open only briefly, so compiling takes longer than the faster
+ * code saves.
  */
 const WITHOUT_OPTIMIZATION = '--js-flags=--no-opt --no-maglev';
 

@@ -8,7 +8,7 @@ export async function openOwnKeys(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'API keys', exact: true }).click();
 }
 
-/** Creates a key, from the list of keys to the page that shows the new key, and returns the key. */
+/** Creates a key, starting on the list of keys and ending on the page that shows the new key. Returns the key. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole('link', { name: 'Create API Key' }).click();
   await page.getByLabel('Name').fill(name);
@@ -26,7 +26,7 @@ export async function chooseFromMenu(page: Page, name: string, word: 'Rotate' | 
   await page.getByRole('link', { name: word, exact: true }).click();
 }
 
-/** Rotates a key, from the list of keys to the page that shows the new key, and returns the new key. */
+/** Rotates a key, starting on the list of keys and ending on the page that shows the new key. Returns the new key. */
 export async function rotateKey(page: Page, name: string): Promise<string> {
   await chooseFromMenu(page, name, 'Rotate');
   await page.getByRole('button', { name: 'Rotate' }).click();

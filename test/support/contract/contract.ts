@@ -43,7 +43,7 @@ export function requireUnlimitedConformity(asked: CheckedRequest, response: Chec
 /** Headers that only the mock sends: those for pages of other origins (CORS), and those about Prefer. */
 export const ADDED_BY_THE_MOCK = /^(access-control-.+|preference-applied|x-mock-warning)$/;
 
-/** Validates a response of the mock. Its status is not recorded, because only those of the server count as covered. */
+/** Validates a response of the mock. Its status is not recorded, because only statuses of the server count as covered. */
 export function requireMockConformity(asked: CheckedRequest, { headers, ...response }: CheckedResponse): void {
   const ofTheApi = Object.entries(headers).filter(([name]) => !ADDED_BY_THE_MOCK.test(name));
   requireLimits({ ...response, headers });

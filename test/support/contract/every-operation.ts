@@ -63,7 +63,7 @@ export type Prepared = {
   readonly references: References;
 };
 
-/** Creates an organization and a valid request that it may send. */
+/** Creates an organization and a valid request that the organization may send. */
 export async function prepare(
   server: TestServer,
   operation: Operation,

@@ -133,7 +133,7 @@ function badParameters(operation: Operation, { url }: ValidRequest): Case[] {
 }
 
 const WRONG_IDS = ['not-a-uuid', '%00', '%ff', '..%2f', '%', '__proto__', 'x'.repeat(36)];
-/** Values that cannot be a client's own id. Any other text can be one. */
+/** Values that cannot be a client's own id. Any other text can be an id. */
 const WRONG_OWN_IDS = ['%00', '%ff', '%', 'x'.repeat(256)];
 
 function isEncodable(value: unknown): value is string {

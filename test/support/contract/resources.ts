@@ -29,14 +29,14 @@ export const lists: readonly string[] = operations
 
 const byTable = new Map(resources.map((resource) => [resource.table, resource]));
 
-/** Returns the resource that the operation's path belongs to; the first resource if there is none. */
+/** Returns the resource that the operation's path belongs to, or the first resource if the path belongs to no resource. */
 export function resourceOf({ path }: Pick<Operation, 'path'>): Resource {
   const own = resources.find((resource) => isUnder(path, resource.path)) ?? resources[0];
   if (own === undefined) throw new Error('The contract creates nothing.');
   return own;
 }
 
-/** Returns the path of the list that the operation's path belongs to; the path of the first resource's list if there is none. */
+/** Returns the path of the list that the operation's path belongs to, or otherwise the path of the first resource's list. */
 export function listOf(operation: Pick<Operation, 'path'>): string {
   return lists.find((path) => isUnder(operation.path, path)) ?? resourceOf(operation).path;
 }
@@ -51,8 +51,8 @@ export function tableOf(operation: Pick<Operation, 'path'>): string {
 }
 
 /**
- * Returns the resource that a field or parameter refers to, such as "parent_programs" for "parent_program_id"; `undefined` if
- * there is none.
+ * Returns the resource that a field or parameter refers to, such as "parent_programs" for "parent_program_id", or `undefined` if
+ * there is no such resource.
  */
 export function referredResourceOf(name: string): Resource | undefined {
   return name.endsWith('_id') ? byTable.get(`${name.slice(0, -'_id'.length)}s`) : undefined;

@@ -7,8 +7,8 @@ import { fill } from './dashboard-server.ts';
 import { formsOf } from './forms.ts';
 
 /**
- * Creates everything that a path of the router can name, in the organization of these people. Returns a function that fills the
- * ids into a path.
+ * Creates a row of each kind whose id a path of the router can contain, in the organization of these people. Returns a function
+ * that fills the ids into a path.
  */
 export async function createOneOfEach(
   db: Database,

@@ -10,7 +10,7 @@ function passkeyFormIn(page: Page): PageForm {
   return form;
 }
 
-/** Returns the options that the script would pass to the browser. */
+/** Returns the options that the script for passkeys would pass to the browser. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects.
 export async function optionsFrom(browser: Browser, page: Page): Promise<any> {
   const [, url = ''] = /data-options="([^"]*)"/.exec(page.text) ?? [];

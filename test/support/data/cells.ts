@@ -7,5 +7,5 @@ export const COMMON_URL = `http://${COMMON_HOST}`;
 
 export const cellOf = (name: string, title: string, url: string): Cell => ({ name, title, url, metricsUrl: null });
 
-/** Returns the path of a map of domains that can be written. Its folder is removed after the tests of the file. */
+/** Returns the path at which a map of domains can be written. The folder is removed after the tests of the file. */
 export const useDomainsFile = async () => join(await useFolder(), 'domains.map');

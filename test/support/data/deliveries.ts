@@ -51,8 +51,8 @@ export async function insertEndpoint(
 }
 
 /**
- * Returns a function that creates receivers of webhooks. After each test, they are closed, and all endpoints in the database are
- * deleted.
+ * Returns a function that creates receivers of webhooks. After each test, closes the receivers and deletes all endpoints in the
+ * database.
  */
 export function useReceivers(db: Database) {
   const opened: ScriptedServer[] = [];

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 type Requests = Partial<ResultCounts> & {
   readonly organizationId: string;
   readonly keyId: string;
-  /** `getKey` if it is omitted. */
+  /** The operation of the requests. Default: `getKey`. */
   readonly operation?: string;
   /** How many of the `refused` requests a rate limit refused. */
   readonly limited?: number;

@@ -15,7 +15,7 @@ const OF_PROGRAMS = EVENT_TYPES.filter((type) => type.startsWith('parent_program
 /** The default configuration: only https and public addresses. */
 export const TARGETS: WebhookTargets = { allowHttp: false, allowedNetworks: [] };
 
-/** The configuration of a demonstration. It also allows the servers of the tests. */
+/** The configuration of a demonstration, which also allows the servers of the tests. */
 export const LOCAL: WebhookTargets = { allowHttp: true, allowedNetworks: ['127.0.0.1'] };
 
 export async function addEndpoint(

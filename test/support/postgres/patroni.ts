@@ -74,7 +74,7 @@ type Member = {
   readonly configuration: string;
 };
 
-/** Starts three PostgreSQL servers of Debian with synchronous replication behind HAProxy. Patroni and etcd manage them. */
+/** Starts three PostgreSQL servers of Debian with synchronous replication behind HAProxy. Patroni and etcd manage the servers. */
 export async function startPatroni(): Promise<PatroniCluster> {
   const user = isRoot() ? await getPostgresUser() : null;
   const folder = await mkdtemp(join(tmpdir(), 'charter-patroni-'));
@@ -114,7 +114,7 @@ async function startMembers(members: readonly Member[], processes: Processes): P
   processes.unpack();
   const etcd = await startEtcd(processes);
   for (const member of members) await writeFile(member.configuration, JSON.stringify(configurationOf(member, etcd)));
-  // The first member creates the cluster, and the others copy it.
+  // The first member creates the cluster, and the other members copy it.
   for (const member of members) {
     await startMember(member, processes);
     const isRunning = async () => (await readStatus(member))?.state === 'running';

@@ -11,7 +11,7 @@ import { withClient } from './postgres.ts';
 /** The PgBouncer configuration that each release artifact contains. */
 const CONFIGURATION = await readFile(join(import.meta.dirname, '../../../scripts/dist/deploy/pgbouncer.ini'), 'utf8');
 
-/** The first version that supports prepared statements. */
+/** The first version of PgBouncer that supports prepared statements. */
 const FIRST_WITH_STATEMENTS = [1, 21] as const;
 
 export type Pgbouncer = {

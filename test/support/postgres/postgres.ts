@@ -85,7 +85,7 @@ export async function withScratchDatabase<T>(
 
 export const KEY = Buffer.alloc(32, 'test');
 
-/** The key that encrypts the secrets in all test databases, for the environment of another process. */
+/** The key that encrypts the secrets in all test databases, as the value of the environment variable ENCRYPTION_KEY. */
 export const ENCRYPTION_KEY = KEY.toString('base64');
 export const KEYRING = new Keyring([KEY]);
 
@@ -133,8 +133,8 @@ export async function writeRows({ pool }: Database, text: string, values: readon
 }
 
 /**
- * Inserts rows from items as the API shows them; their fields have the names of the columns. The items may refer to rows that do
- * not exist.
+ * Inserts rows from items as the API shows them. The fields of the items have the names of the columns. The items may refer to
+ * rows that do not exist.
  */
 export async function insertItems(db: Database, { organizationId, table }: Place, items: readonly object[]) {
   await inTransaction(db, async (client) => {

@@ -148,7 +148,7 @@ function judge(nodes: readonly Node[], outer: Block | null, found: Found): Query
   const main = isWord(nodes[0], 'with') ? judgeNamed(nodes, block) : nodes;
   const parts = split(main, (node) => isWord(node, ...SETS));
   if (parts.length === 1) return judgePart(main, block);
-  // The columns of a UNION limit nothing.
+  // No table counts as limited by a column of a UNION.
   for (const part of parts)
     judgePart(part.slice(isWord(part[0], 'all') ? 1 : 0), { ...block, relations: [], named: new Map(), outer: block });
   return { block, columns: [] };
@@ -346,7 +346,7 @@ function operandOf(nodes: readonly Node[], block: Block): Operand {
   return columnOf(block, alias, column);
 }
 
-/** Returns the operand for a column. Without an alias, the column must be one of the query itself. */
+/** Returns the operand for a column. Without an alias, the column must be a column of the query itself. */
 function columnOf(block: Block, alias: string | undefined, column: string): Operand {
   const named = block.relations.filter((each) => alias === undefined || each.alias === alias);
   if (named.length === 0 && alias !== undefined && block.outer !== null) return columnOf(block.outer, alias, column);

@@ -70,7 +70,7 @@ type Interceptor = {
   readonly onConnection: () => OnStatement;
 };
 
-/** Calls the interceptor before each statement of the pool. Returns a function that stops this. */
+/** Calls the interceptor before each statement of the pool. Returns a function that stops these calls. */
 export function intercept(pool: Pool, { onStatement, onConnection }: Interceptor): () => void {
   const { query, connect } = pool;
   Object.assign(pool, {

@@ -7,7 +7,7 @@ import { watchOutput } from './secrecy.ts';
 
 /**
  * Runs an operator's command as `scripts/admin/main.ts` does, but in this process, because starting a process takes longer than
- * all else.
+ * the command itself.
  */
 export async function runAdminCommand(
   databaseUrl: string,

@@ -37,8 +37,8 @@ export async function endCharter({ child, ended }: Charter): Promise<void> {
 }
 
 /**
- * Stops the server under load. Expects that it exits with 0, that every request has got its response, and that every acknowledged
- * write exists.
+ * Stops the server under load. Checks that the server exits with 0, that every request has got its response, and that every
+ * acknowledged write exists.
  */
 export async function stopUnderLoad(databaseUrl: string, charter: Charter, clients: number): Promise<void> {
   try {

@@ -57,7 +57,7 @@ export default class Progress {
       `\n${testResults.length} files in ${seconds} s: ${numPassedTests} tests passed, ${numFailedTests} failed` +
         `${numPendingTests === 0 ? '' : `, ${numPendingTests} skipped`}\n`,
     );
-    // Otherwise a run whose arguments match no file would pass.
+    // Fails, because a run whose arguments match no file would otherwise pass.
     if (testResults.length === 0) this.#error = new Error('No test file has run.');
   }
 

@@ -110,7 +110,7 @@ async function readText(req: IncomingMessage): Promise<string> {
 
 type Upstream = { readonly url: string; close(): Promise<void> } & AsyncDisposable;
 
-/** Starts a server that is not ours, with this listener. The caller closes the server. */
+/** Starts a server other than Charter, with this listener. The caller closes the server. */
 export async function startUpstream(listener: RequestListener): Promise<Upstream> {
   const server = createServer(listener);
   const port = await listenLocally(server);

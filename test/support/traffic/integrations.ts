@@ -20,7 +20,6 @@ type Integrations = {
 };
 
 type Observed = {
-  /** The broken promises; empty if all were kept. */
   readonly violations: readonly string[];
   /** The responses with 503. Their requests were sent again. */
   readonly unavailable: readonly string[];

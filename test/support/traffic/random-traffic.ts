@@ -29,7 +29,7 @@ export function emptyHistory(): History {
 
 const ORGANIZATIONS = 4;
 const PROGRAMS_EACH = 3;
-/** The maximum number of temporary programs in a place. With the permanent ones, they fit on one list page. */
+/** The maximum number of temporary programs in a place. The temporary and the permanent programs fit on one list page. */
 const MAX_GUESTS = 10;
 const LAST_GUESTS = 10;
 const LIST = '/api/parent_programs';
@@ -231,7 +231,7 @@ async function newKey(db: Database, actor: Actor): Promise<Held> {
 
 type Ending = { readonly isRotation: boolean; readonly isOver: () => boolean };
 
-/** Ends the key of a place. Only one client does this at a time; the others continue to use the key. */
+/** Ends the key of a place. Only one client does this at a time; the other clients continue to use the key. */
 async function endKey(db: Database, place: Place, { keyEnds }: History, { isRotation, isOver }: Ending): Promise<void> {
   if (place.isEnding) return;
   place.isEnding = true;
