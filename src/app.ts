@@ -32,6 +32,7 @@ export type AppConfig = Pick<
   | 'responseCacheBytes'
   | 'mail'
   | 'scannerKeys'
+  | 'slowRequestMs'
 > &
   Partial<Pick<Config, 'cells' | 'commonUrl' | 'cellDomainsFile'>> &
   TrafficOptions &
@@ -128,7 +129,7 @@ export async function createApp({ config, db, observers }: AppDeps): Promise<App
   // The outermost router is a bare Express router, because an Express application replaces the prototypes of each request and
   // response, which costs an API request more time than the rest of Express does.
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.use(observeRequests(observers, requests));
+  router.use(observeRequests(observers, { durations: requests, slowMs: config.slowRequestMs }));
   router.use(unlessForApi(pages));
   router.use(api.answer);
   router.use(api.answerError);

@@ -39,6 +39,7 @@ const DEFAULTS = {
   scannerKeys: new Map(),
   trustedProxies: [],
   responseCheck: { mode: 'report', sampleRate: 1 },
+  slowRequestMs: 1000,
   metrics: null,
   traces: null,
   acceptsNewerDatabase: false,
@@ -70,6 +71,7 @@ const ENV = {
   WEBHOOKS_ALLOW_HTTP: 'true',
   WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1, 10.1.0.0/16,fd00::/8',
   DRAIN_SECONDS: '300',
+  SLOW_REQUEST_MS: '250',
   METRICS_HOST: '::1',
   METRICS_PORT: '65535',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
@@ -138,6 +140,7 @@ test('every variable is read, and unknown ones are ignored', () => {
     eventRetentionDays: 365,
     webhooks: { allowHttp: true, allowedNetworks: ['127.0.0.1', '10.1.0.0/16', 'fd00::/8'] },
     drainSeconds: 300,
+    slowRequestMs: 250,
     metrics: { host: '::1', port: 65_535 },
     traces: {
       endpoint: 'https://collector.example/otlp',

@@ -119,7 +119,9 @@ function dispatch({ api, router }: Contract, steps: Steps): void {
       // If the request is not authorized, `unauthorizedHandler` refuses it next.
       if (security['authorized'] !== true) return;
       lookInCache(request);
-      return read(request);
+      const reading = read(request);
+      if (reading !== undefined) request.exchange.beginPart('body');
+      return reading;
     },
     validationFail: ({ validation }: Context, request: ApiRequest) => validate(request, validation.errors ?? []),
   });
@@ -155,7 +157,8 @@ function createResponders(deps: ContractApiDeps, { router, validator }: Contract
     const handler = handlers[operationId];
     if (handler === undefined) throw new Error(`The operation ${operationId} of the contract has no handler.`);
     const callInTurn = async (request: ApiRequest): Promise<RenderedResponse> => {
-      const { operation, caller } = request;
+      const { operation, caller, exchange } = request;
+      exchange.beginPart('rendering');
       const work = () => runInTurn(request, () => callHandler(handler, request, refusalOf));
       return cache !== undefined && operation.isCacheable
         ? cache.render(caller, cacheUrlOf(request), work)
@@ -164,6 +167,7 @@ function createResponders(deps: ContractApiDeps, { router, validator }: Contract
     return (request) => {
       if (request.cached !== undefined) return request.cached;
       request.extraItems = extraItemsOf(request);
+      if (request.operation.countedField !== undefined) request.exchange.changes = 1 + request.extraItems;
       const limited = request.extraItems > 0 ? limit(request) : undefined;
       return limited instanceof Promise ? limited.then(() => callInTurn(request)) : callInTurn(request);
     };
@@ -182,9 +186,11 @@ function extraItemsOf({ operation: { countedField }, requestBody }: ApiRequest):
 const runAtOnce: RunInTurn = (_request, work) => work();
 
 async function callHandler(handler: OperationHandler, request: ApiRequest, refusalOf: RefusalOf): Promise<Versioned> {
-  const { params: path, query, headers, requestBody: body, caller, operation } = request;
+  const { params: path, query, headers, requestBody: body, caller, operation, exchange } = request;
+  exchange.beginPart('database');
   const sentBody = () => canonicalJson(parseJson(request.bodyText));
   const result = await handler({ path, query, headers, body, sentBody, caller, refusalOf });
+  exchange.beginPart('rendering');
   return { response: render(operation, result), version: result.version };
 }
 

@@ -66,7 +66,10 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
     },
     limit(request) {
       const admission = limiter.admitKey(request.key.record, request.extraItems);
-      if (admission instanceof Promise) return admission.then((decided) => applyAdmission(request, decided));
+      if (admission instanceof Promise) {
+        request.exchange.beginPart('limit');
+        return admission.then((decided) => applyAdmission(request, decided));
+      }
       if (admission !== null) applyAdmission(request, admission);
     },
     permit(request) {

@@ -147,6 +147,7 @@ export function createSend(securityHeaders: Readonly<Record<string, string>>): S
   return (request, response) => {
     const { method, res, exchange, rateLimitFields, known } = request;
     const { status, fields, text } = response;
+    exchange.beginPart('sending');
     res.writeHead(status, ['X-Request-Id', exchange.requestId, ...always, ...rateLimitFields, ...fields]);
     res.end(method === 'HEAD' ? undefined : text, 'latin1');
     if (known !== undefined) recordUse(known, request, response);

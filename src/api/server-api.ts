@@ -69,10 +69,11 @@ export async function createServerApi(config: ServerApiConfig, deps: ServerApiDe
     throttle: (req) => traffic.throttle(clientAddressOf(req)),
     ...createKeySteps({ findKey, environment, cell, now, traffic, clientAddressOf, recordExpiry }),
     cache,
-    runInTurn: ({ operation, caller, req, extraItems }, work) =>
-      usingDatabase.has(operation.operationId)
-        ? traffic.queues.api.run(caller.scope.organizationId, req.socket, work, { extraItems })
-        : work(),
+    runInTurn({ operation, caller, req, exchange, extraItems }, work) {
+      if (!usingDatabase.has(operation.operationId)) return work();
+      exchange.beginPart('turn');
+      return traffic.queues.api.run(caller.scope.organizationId, req.socket, work, { extraItems });
+    },
     send,
   });
   return { ...createApiMiddleware(api, createSendException({ ...reporter, send })), prepare: api.prepare };

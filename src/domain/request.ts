@@ -7,8 +7,20 @@ export const HEALTH = 'health';
 
 type KeyOfRequest = {
   readonly id: string;
+  readonly organizationId: string;
   readonly integration: { readonly id: string; readonly name: string } | null;
 };
+
+/**
+ * The parts of the time that a request to the API takes, in their order. "key": until the key has been looked up and accepted,
+ * with the delay of a request without an accepted key. "limit": the wait for tokens of the rate limits. "body": the arrival of
+ * the body. "turn": the wait for a turn of the organization. "database": the operation, mainly its statements. "rendering": the
+ * rendering of the response, or the wait for another request that renders the same response. "sending": until the client has
+ * received the response, as far as the server can tell.
+ */
+export const TIME_PARTS = ['key', 'limit', 'body', 'turn', 'database', 'rendering', 'sending'] as const;
+export type TimePart = (typeof TIME_PARTS)[number];
+export type TimesByPart = Readonly<Record<TimePart, number>>;
 
 /** What the parts of the server know about a request while they handle it. Express stores it as `res.locals`. */
 export class Exchange {
@@ -21,11 +33,39 @@ export class Exchange {
   key: KeyOfRequest | undefined = undefined;
   /** When the request arrived, in milliseconds on the clock of `performance.now`. */
   readonly startedAt = performance.now();
+  /** The number of changes of a batch; `undefined` for any other request, and until the body has been read. */
+  changes: number | undefined = undefined;
+  /** The part of the time that is in progress, and when it began. */
+  #part: TimePart = 'key';
+  #partSince = this.startedAt;
+  readonly #times: Record<TimePart, number> = {
+    key: 0,
+    limit: 0,
+    body: 0,
+    turn: 0,
+    database: 0,
+    rendering: 0,
+    sending: 0,
+  };
   /** Whether the request gets a line in the log. Refusals under load do not; they are only counted. */
   isLogged = true;
 
   constructor(requestId: string) {
     this.requestId = requestId;
+  }
+
+  /** Ends the part of the time that is in progress, and begins another one. */
+  beginPart(part: TimePart): void {
+    const now = performance.now();
+    this.#times[this.#part] += now - this.#partSince;
+    this.#part = part;
+    this.#partSince = now;
+  }
+
+  /** Returns the milliseconds of each part, including the one in progress. */
+  get times(): TimesByPart {
+    this.beginPart(this.#part);
+    return this.#times;
   }
 
   /** Returns the exchange of a response. */

@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler } from 'express';
-import { Exchange, HEALTH } from '../domain/request.ts';
+import { Exchange, HEALTH, TIME_PARTS, type TimesByPart } from '../domain/request.ts';
 import { Distribution } from './instruments/measures.ts';
 import type { Span, SpanEnd, Tracing } from './instruments/tracing.ts';
 import type { Logger } from './logs.ts';
 import type { Observers } from './reporter.ts';
 
+export type ObserveOptions = {
+  readonly durations: RequestDurations;
+  /** The duration from which a request counts as slow. */
+  readonly slowMs: number;
+};
+
 /** Gives each request an id and a span. Logs the request when its response has been sent or its connection was closed. */
-export function observeRequests({ logger, metrics, tracing }: Observers, durations: RequestDurations): RequestHandler {
-  const log = createRequestLog(
-    logger,
+export function observeRequests(
+  { logger, metrics, tracing }: Observers,
+  { durations, slowMs }: ObserveOptions,
+): RequestHandler {
+  const onFinished: OnFinished | undefined =
     metrics &&
-      (({ handledBy }, res, milliseconds) =>
-        durations.record(handledBy, res.writableFinished ? res.statusCode : 'aborted', milliseconds / 1000)),
-  );
+    (({ handledBy }, res, milliseconds) =>
+      durations.record(handledBy, res.writableFinished ? res.statusCode : 'aborted', milliseconds / 1000));
+  const log = createRequestLog(logger, { slowMs, onFinished });
   return (req, res, next) => {
     const exchange = new Exchange(randomUUID());
     res.locals = exchange;
@@ -22,7 +30,7 @@ export function observeRequests({ logger, metrics, tracing }: Observers, duratio
       log(req, res, exchange);
       return next();
     }
-    const span = startRequestSpan(tracing, { req, res, exchange });
+    const span = startRequestSpan(tracing, { req, res, exchange, slowMs });
     log(req, res, exchange, span.traceId);
     tracing.run(span, next);
   };
@@ -31,30 +39,63 @@ export function observeRequests({ logger, metrics, tracing }: Observers, duratio
 /** Called when the response to a request has been sent, or its connection was closed. */
 type OnFinished = (exchange: Exchange, res: ServerResponse, milliseconds: number) => void;
 
-/** Returns a function that logs one line for a request when its response has been sent or its connection was closed. */
-export function createRequestLog(logger: Logger, onFinished?: OnFinished) {
+/**
+ * Returns a function that logs one line for a request when its response has been sent or its connection was closed. The line of
+ * a slow request is a warning.
+ */
+export function createRequestLog(
+  logger: Logger,
+  { slowMs, onFinished }: { readonly slowMs: number; readonly onFinished?: OnFinished | undefined },
+) {
   return (req: IncomingMessage, res: ServerResponse, exchange: Exchange, traceId?: string): void => {
     const { method, url = '/' } = req;
     res.on('close', () => {
       const milliseconds = performance.now() - exchange.startedAt;
       onFinished?.(exchange, res, milliseconds);
       if (res.statusCode === 503 && !exchange.isLogged) return;
-      // A load balancer checks the health every second, so these requests are logged only on the level "debug".
-      const level = exchange.handledBy === HEALTH && res.statusCode === 200 ? 'debug' : 'info';
-      if (level === 'debug' && !logger.isLevelEnabled(level)) return;
-      logger[level]({
-        requestId: exchange.requestId,
+      const isSlow = milliseconds >= slowMs;
+      const level = levelOf(exchange, res, isSlow);
+      if (!logger.isLevelEnabled(level)) return;
+      const { requestId, handledBy: operation, changes, key, route } = exchange;
+      // Members that are undefined are left out. To spread optional members would cost more than the rest of the object.
+      const line = {
+        requestId,
         traceId,
         method,
         path: pathOf(url),
+        operation,
         status: res.statusCode,
-        ...(!res.writableFinished && { aborted: true }),
-        milliseconds: Math.round(milliseconds * 10) / 10,
-        keyId: exchange.key?.id,
-        integrationId: exchange.key?.integration?.id,
-      });
+        aborted: res.writableFinished ? undefined : true,
+        milliseconds: tenthsOf(milliseconds),
+        changes,
+        organizationId: key?.organizationId,
+        keyId: key?.id,
+        integrationId: key?.integration?.id,
+      };
+      if (milliseconds >= LOGGED_MS && route !== undefined) Object.assign(line, loggedTimesOf(exchange.times));
+      logger[level](line, isSlow ? 'slow request' : undefined);
     });
   };
+}
+
+/** A load balancer checks the health every second, so these requests are logged only on the level "debug". */
+function levelOf({ handledBy }: Exchange, { statusCode }: ServerResponse, isSlow: boolean): 'debug' | 'info' | 'warn' {
+  if (isSlow) return 'warn';
+  return handledBy === HEALTH && statusCode === 200 ? 'debug' : 'info';
+}
+
+/** The shortest part of the time that the log names. Fast requests thus have short lines. */
+const LOGGED_MS = 1;
+
+/** Returns the members of the log line for the parts of the time that took at least a millisecond, such as `databaseMs`. */
+function loggedTimesOf(times: TimesByPart): Record<string, number> {
+  const logged: Record<string, number> = {};
+  for (const part of TIME_PARTS) if (times[part] >= LOGGED_MS) logged[`${part}Ms`] = tenthsOf(times[part]);
+  return logged;
+}
+
+function tenthsOf(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
 }
 
 const ID_CHARACTERS = 36;
@@ -126,7 +167,7 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
  */
 function startRequestSpan(
   tracing: Tracing,
-  { req, res, exchange }: { readonly req: Request; readonly res: ServerResponse; readonly exchange: Exchange },
+  { req, res, exchange, slowMs }: { req: Request; res: ServerResponse; exchange: Exchange; slowMs: number },
 ): Span {
   const { traceparent } = req.headers;
   const method = METHODS.has(req.method) ? String(req.method) : '_OTHER';
@@ -142,7 +183,11 @@ function startRequestSpan(
     // Pages are Express routes, so Express knows the template of their path.
     const path: unknown = exchange.route ?? req.route?.path;
     const route = typeof path === 'string' ? path : undefined;
-    span.end(endOf(res, { method, operation: exchange.handledBy, route }));
+    const milliseconds = performance.now() - exchange.startedAt;
+    span.end(
+      endOf(res, { method, operation: exchange.handledBy, route }),
+      milliseconds < slowMs ? undefined : { milliseconds, times: exchange.route === undefined ? {} : exchange.times },
+    );
   });
   return span;
 }

@@ -1,6 +1,6 @@
 // The only file that imports OpenTelemetry. The server loads this file only if traces are exported.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,9 +32,10 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
+  type TracerProviderOptions,
 } from '@opentelemetry/sdk-trace';
 import { RELEASE_VERSION } from '../domain/release.ts';
-import type { SamplerName, Span, SpanEnd, SpanStart, Tracing } from './instruments/tracing.ts';
+import type { SamplerName, SlowEnd, Span, SpanEnd, SpanStart, Tracing } from './instruments/tracing.ts';
 import { createSampledLog, type Logger } from './logs.ts';
 
 export type TracesOptions = {
@@ -89,9 +90,8 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
     timeoutMillis: exportTimeoutMs,
     httpAgentOptions: () => agent,
   });
-  const provider = new TracerProvider({
+  const shared = {
     resource: resourceOf(options.serviceName),
-    sampler: samplerOf(options),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: withFailureReports(exporter, failures.log),
@@ -103,9 +103,11 @@ export async function startTraces(options: TracesOptions): Promise<Traces> {
         exportTimeoutMillis: 2 * exportTimeoutMs,
       }),
     ],
-  });
+  };
+  const provider = new TracerProvider({ ...shared, sampler: samplerOf(options) });
   logger.info({ url: `${url.origin}${url.pathname}` }, 'traces are exported');
-  const spans = new Spans(provider.getTracer('charter'));
+  const exportSlow = options.sampler === 'always_off' ? null : createExportSlow(shared);
+  const spans = new Spans(provider.getTracer('charter'), exportSlow);
   return {
     current: () => spans.current(),
     run: (span, work) => spans.run(span, work),
@@ -170,10 +172,13 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
  */
 class Spans implements Tracing {
   readonly #tracer: Tracer;
+  readonly #exportSlow: ExportSlow | null;
   readonly #current = new AsyncLocalStorage<Span | undefined>();
 
-  constructor(tracer: Tracer) {
+  /** `exportSlow` is `null` if slow requests that the sampler leaves out are not exported. */
+  constructor(tracer: Tracer, exportSlow: ExportSlow | null) {
     this.#tracer = tracer;
+    this.#exportSlow = exportSlow;
   }
 
   current(): Span | undefined {
@@ -194,12 +199,74 @@ class Spans implements Tracing {
     // `tracestate` is ignored, because only servers that pass the trace on to other servers need it.
     const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
     const context = caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true });
-    return this.#start(step, context);
+    const span = this.#start(step, context);
+    if (span.isRecording || this.#exportSlow === null) return span;
+    return new UnsampledSpan(span, { step, context, exportSlow: this.#exportSlow });
   }
 
   #start({ name, kind, attributes = {}, links = [] }: SpanStart, context: Context): Span {
     const options = { kind: KINDS[kind], attributes, links: links.map((span) => ({ context: contextOf(span) })) };
     return new RecordedSpan(this.#tracer.startSpan(name, options, context));
+  }
+}
+
+type LeftOut = { readonly step: SpanStart; readonly context: Context; readonly traceId: string };
+type ExportSlow = (leftOut: LeftOut, end: SpanEnd, slow: SlowEnd) => void;
+
+/**
+ * Returns a function that exports a span which was not recorded, with its parts as children. The sampler decides when a request
+ * begins, before anybody knows whether the request is slow. To record each request until then would cost what sampling saves, so
+ * the spans are created afterwards, from the times that the log has, too.
+ */
+function createExportSlow(shared: Pick<TracerProviderOptions, 'resource' | 'spanProcessors'>): ExportSlow {
+  let ofRequest = '';
+  const provider = new TracerProvider({
+    ...shared,
+    sampler: new AlwaysOnSampler(),
+    // The log line of the request already has the id of its trace.
+    idGenerator: {
+      generateTraceId: () => ofRequest,
+      generateSpanId: () => randomBytes(8).toString('hex'),
+    },
+  });
+  const tracer = provider.getTracer('charter');
+  return ({ step, context, traceId }, end, { milliseconds, times }) => {
+    ofRequest = traceId;
+    const endedAt = Date.now();
+    let startTime = endedAt - milliseconds;
+    const { name, kind, attributes = {} } = step;
+    const span = tracer.startSpan(name, { kind: KINDS[kind], attributes, startTime }, context);
+    const parts = trace.setSpan(ROOT_CONTEXT, span);
+    for (const [part, partMs] of Object.entries(times)) {
+      if (partMs > 0) tracer.startSpan(part, { startTime }, parts).end(startTime + partMs);
+      startTime += partMs;
+    }
+    new RecordedSpan(span).end(end);
+  };
+}
+
+/** The first span of a trace that the sampler left out. The span is exported if it turns out to be slow. */
+class UnsampledSpan implements Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isRecording = false;
+  readonly #leftOut: LeftOut;
+  readonly #exportSlow: ExportSlow;
+
+  constructor(
+    { traceId, spanId }: Span,
+    { exportSlow, ...leftOut }: Omit<LeftOut, 'traceId'> & { readonly exportSlow: ExportSlow },
+  ) {
+    this.traceId = traceId;
+    this.spanId = spanId;
+    this.#leftOut = { ...leftOut, traceId };
+    this.#exportSlow = exportSlow;
+  }
+
+  link(): void {}
+
+  end(end: SpanEnd = {}, slow?: SlowEnd): void {
+    if (slow !== undefined) this.#exportSlow(this.#leftOut, end, slow);
   }
 }
 

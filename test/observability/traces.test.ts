@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
+import { TIME_PARTS } from '../../src/domain/request.ts';
 import type { SamplerName } from '../../src/observability/instruments/tracing.ts';
 import { startTraces } from '../../src/observability/open-telemetry.ts';
 import { coalesceLookUps } from '../../src/traffic/look-ups.ts';
 import type { Reply } from '../support/clients/client.ts';
+import { readGuide } from '../support/contract/guides.ts';
 import { insertEndpoint, untilDelivered, whileDelivering, writeEvents } from '../support/data/deliveries.ts';
 import {
   EVERY_TRACE,
@@ -13,6 +15,7 @@ import {
   useCollector,
   useTraces,
 } from '../support/observability/traces.ts';
+import { untilWaiting, withClient } from '../support/postgres/postgres.ts';
 import type { LogLine } from '../support/processes/charter.ts';
 import {
   respondsWith,
@@ -138,6 +141,49 @@ test('the log line of a request has the id of its trace, even if the trace is no
   await untilRequest(await client.get('/api/key'));
   expect(collector.text()).toContain(recorded.traceId);
   expect(collector.text()).not.toContain(left.traceId);
+});
+
+test('the guide leads from the request id of a slow batch to the part that took long, even if its trace was left out', async () => {
+  const leftOut = await useTraces({ endpoint: collector.url, sampler: 'parentbased_always_off' });
+  await using own = await startServer({ tracing: leftOut, logger, slowRequestMs: 1 });
+  const { client: importing } = await createTestOrganization(own);
+  const { headers } = await withClient(own.databaseUrl, async (blocker) => {
+    await blocker.query('begin');
+    await blocker.query('lock table parent_programs');
+    const changes = [{ action: 'create', body: { name: 'One' } }];
+    const waiting = importing.post(`${LIST}/batch`, { changes });
+    await untilWaiting(own.db.pool, 1);
+    await blocker.query('select pg_sleep(0.05)');
+    await blocker.query('rollback');
+    return waiting;
+  });
+  const line = await until('the line', () => log.find(({ requestId }) => requestId === headers['x-request-id']));
+  const guide = readGuide('monitoring.md');
+  const [, sample = '{}'] = /^(\{"level".*\})$/m.exec(guide) ?? [];
+  const membersOf = (members: LogLine) => Object.keys(members).filter((name) => !/.Ms$/.test(name));
+  expect(membersOf(line)).toEqual(membersOf(JSON.parse(sample)));
+  expect(line).toMatchObject({ level: 40, msg: 'slow request', operation: 'batchParentPrograms', changes: 1 });
+  const times = Object.entries(line).flatMap(([name, value]) => (/.Ms$/.test(name) ? [Number(value)] : []));
+  const sum = times.reduce((total, ms) => total + ms, 0);
+  // Parts of less than a millisecond are left out.
+  expect(Math.abs(sum - Number(line['milliseconds']))).toBeLessThan(TIME_PARTS.length);
+  expect(line['databaseMs']).toBeGreaterThan(49);
+  const explained = [...guide.matchAll(/^\| `(\w+)Ms` \|/gm)].map(([, part]) => part);
+  expect(explained).toEqual([...TIME_PARTS]);
+
+  const request = await collector.untilSpan(
+    'the request',
+    ({ traceId, kind }) => traceId === line['traceId'] && kind === 'server',
+  );
+  expect(request).toMatchObject({
+    name: `POST ${LIST}/batch`,
+    kind: 'server',
+    attributes: {
+      'http.response.header.x-request-id': [line['requestId']],
+      'charter.operation': 'batchParentPrograms',
+    },
+  });
+  expect(partsOf(request).map(({ name }) => name)).toEqual(expect.arrayContaining(['key', 'database']));
 });
 
 test('a failed statement and its request are errors, and the log line of the failure names the trace', async () => {

@@ -24,6 +24,9 @@ export type SpanEnd = {
   readonly error?: string | undefined;
 };
 
+/** How long a slow step took, and the milliseconds of its parts by their names, in the order in which they took place. */
+export type SlowEnd = { readonly milliseconds: number; readonly times: Readonly<Record<string, number>> };
+
 /** A step in the handling of a request, from its start to its end. */
 export type Span = {
   /** The id of the trace: 32 hexadecimal digits. */
@@ -33,7 +36,11 @@ export type Span = {
   /** `false` if the trace is not sampled, or if the span has ended. */
   readonly isRecording: boolean;
   link(other: Span): void;
-  end(result?: SpanEnd): void;
+  /**
+   * Ends the span. If `slow` is given, and the sampler has left out a trace that begins with this span, the span is exported
+   * nevertheless, with its parts as children.
+   */
+  end(result?: SpanEnd, slow?: SlowEnd): void;
 };
 
 /** Records spans. Where a `Tracing` may be `null`, `null` means that traces are off. */

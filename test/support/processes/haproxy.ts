@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { withClient } from '../postgres/postgres.ts';
 import { freePort } from '../servers/port.ts';
 import { getProgram, replaceEach } from './debian.ts';
-import { kill, LIMITED, runningOf, untilReady } from './process.ts';
+import { kill, LIMITED, type Running, runningOf, untilReady } from './process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../scripts/dist/deploy');
 // The HAProxy configurations that each release artifact contains.
@@ -54,6 +54,8 @@ type CellsHaproxy = {
   readonly url: string;
   /** Returns the id of the current process. */
   pid(): number;
+  /** Returns the log of the current process. */
+  log(): string;
   /** Replaces the map of moved keys, and restarts HAProxy with it. */
   useMovedKeys(map: string): Promise<void>;
   stop(): Promise<void>;
@@ -87,6 +89,7 @@ export async function startCellsHaproxy(ports: readonly [number, number, number]
   return {
     url: `http://127.0.0.1:${port}`,
     pid: () => started.pid,
+    log: () => started.printed.stdout,
     async useMovedKeys(map) {
       await started.stop();
       started = await start(map);
@@ -122,7 +125,7 @@ type Run = {
   readonly isReady: () => Promise<boolean>;
 };
 
-type Started = { readonly pid: number; stop(): Promise<void> };
+type Started = Pick<Running, 'printed'> & { readonly pid: number; stop(): Promise<void> };
 
 /** Starts HAProxy with this configuration. Resolves when HAProxy is ready. `stop` also removes the folder. */
 async function run(configuration: string, { folder, isReady }: Run): Promise<Started> {
@@ -135,7 +138,7 @@ async function run(configuration: string, { folder, isReady }: Run): Promise<Sta
   };
   try {
     await untilReady(running, { name: 'HAProxy', isReady });
-    return { pid: running.child.pid ?? Number.NaN, stop };
+    return { pid: running.child.pid ?? Number.NaN, printed: running.printed, stop };
   } catch (error) {
     await stop();
     throw error;

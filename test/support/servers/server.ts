@@ -67,6 +67,7 @@ const CONFIG: AppConfig = {
   responseCacheBytes: 64 * 1024 * 1024,
   mail: null,
   scannerKeys: new Map(),
+  slowRequestMs: 60_000,
   // The machine that runs the tests may be slow.
   maxWaitMs: 30_000,
 };
