@@ -107,7 +107,7 @@ function overrideItem(override: Override): Html {
   const named = [status, example].filter((part) => part !== null).join(' ') || 'usual response';
   const response = disconnect === undefined ? named : `disconnect ${disconnect} handling`;
   const count = left === null ? 'until cleared' : formatCount(left, 'more request');
-  return html`<li><span><strong>${name}</strong> <code>${response}</code>${'body' in override && ' with a body of your own'}${delay > 0 && html` after ${delay} ms`}, ${count}${match !== undefined && html`, for <code>${JSON.stringify(match)}</code>`}</span>
+  return html`<li><span><strong>${name}</strong> <code>${response}</code>${('body' in override || 'createBody' in override) && ' with a body of your own'}${delay > 0 && html` after ${delay} ms`}, ${count}${match !== undefined && html`, for <code>${JSON.stringify(match)}</code>`}</span>
 <form method="post" action="/__mock/clear"><input type="hidden" name="id" value="${id}"><button class="second" aria-label="Clear ${name} ${response}">Clear</button></form></li>`;
 }
 

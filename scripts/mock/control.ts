@@ -15,6 +15,7 @@ import {
   readMatch,
   valuesOf,
 } from './overrides.ts';
+import type { SentRequest } from './package/types.ts';
 import { type Choice, type ChoiceWords, MAX_DELAY_MS, responseOf } from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
 import type { RequestLog } from './request-log.ts';
@@ -157,12 +158,13 @@ function readStep(step: Json, target: Target): NewOverride {
   if (allowInvalid && example !== undefined)
     throw invalidField(`${prefix}example`, 'cannot be combined with allowInvalid. Send a body.');
   const status = allowInvalid ? anyStatus(code, prefix) : statusOf({ code, example }, target);
-  if (hasBody && !allowInvalid) requireValidBody(body, { status, ...target });
+  const requireValid = hasBody && !allowInvalid ? createBodyCheck({ status, ...target }) : () => {};
+  if (!isCreate(body)) requireValid(body);
   return {
     operation,
     status: allowInvalid && status === null ? successOfAll(fitting, prefix) : status,
     example: example ?? null,
-    ...(hasBody && { body }),
+    ...(hasBody && (isCreate(body) ? { createBody: withCheck(body, requireValid, prefix) } : { body })),
     ...(headers !== undefined && { headers }),
     ...(disconnect !== undefined && { disconnect }),
     ...(allowInvalid && { allowInvalid }),
@@ -239,8 +241,13 @@ export class ForbiddenBodyError extends DomainError {
 
 const REMEDY = 'With "allowInvalid": true, the mock sends what the contract forbids.';
 
-/** Throws a 422 for a body that the contract does not allow as a response. */
-function requireValidBody(body: unknown, { status, fitting, prefix, ajv }: Target & { status: number | null }): void {
+/** Returns a function that throws a 422 for a body that the contract does not allow as a response. */
+function createBodyCheck({
+  status,
+  fitting,
+  prefix,
+  ajv,
+}: Target & { status: number | null }): (body: unknown) => void {
   const [operation, ...others] = fitting;
   if (operation === undefined || others.length > 0)
     throw invalidField(
@@ -252,18 +259,42 @@ function requireValidBody(body: unknown, { status, fitting, prefix, ajv }: Targe
   if (schema === undefined)
     throw invalidField(`${prefix}body`, `is not allowed: the ${code} of ${operation.operationId} has none. ${REMEDY}`);
   const validate = ajv.compile(closeSchema(schema));
-  // The body is copied, because validation adds default values.
-  if (validate(structuredClone(body))) return;
-  const violations = new Violations();
-  const errors = (validate.errors ?? []).map((error) => ({
-    ...error,
-    instancePath: `/requestBody/${prefix.replaceAll('.', '/')}body${error.instancePath}`,
-  }));
-  violations.addAll(errors, {
-    queryNames: [],
-    headerNames: new Map(),
-    subject: `the ${code} of ${operation.operationId}`,
-  });
-  const refusal = violations.refusal();
-  if (refusal !== null) throw new ForbiddenBodyError(refusal);
+  return (body) => {
+    // The body is copied, because validation adds default values.
+    if (validate(structuredClone(body))) return;
+    const violations = new Violations();
+    const errors = (validate.errors ?? []).map((error) => ({
+      ...error,
+      instancePath: `/requestBody/${prefix.replaceAll('.', '/')}body${error.instancePath}`,
+    }));
+    violations.addAll(errors, {
+      queryNames: [],
+      headerNames: new Map(),
+      subject: `the ${code} of ${operation.operationId}`,
+    });
+    const refusal = violations.refusal();
+    if (refusal !== null) throw new ForbiddenBodyError(refusal);
+  };
+}
+
+function isCreate(body: unknown): body is (request: SentRequest) => unknown {
+  return typeof body === 'function';
+}
+
+/** Returns a function that creates a body and checks the body. Rejects with a 422 if the function for the body throws. */
+function withCheck(
+  create: (request: SentRequest) => unknown,
+  requireValid: (body: unknown) => void,
+  prefix: string,
+): Required<Override>['createBody'] {
+  return async (request) => {
+    let body: unknown;
+    try {
+      body = await create(request);
+    } catch (error) {
+      throw invalidField(`${prefix}body`, `is a function that threw: ${error}`);
+    }
+    requireValid(body);
+    return body;
+  };
 }

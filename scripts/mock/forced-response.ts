@@ -10,9 +10,17 @@ import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import type { DataSet } from './data-set.ts';
 import { examplesOf, successOf } from './declared-responses.ts';
 import { ALL_OPERATIONS, type Override, type Overrides, type OwnBodies, preferHeaderOf } from './overrides.ts';
-import { NO_RESPONSE, type Preference, type PreferenceNotes, readPreferences, responseOf } from './prefer.ts';
+import {
+  NO_RESPONSE,
+  type Preference,
+  type PreferenceNotes,
+  preferenceOf,
+  readPreferences,
+  responseOf,
+} from './prefer.ts';
 import type { MockRateLimits } from './rate-limits.ts';
 import { type ReadRequest, readAhead } from './request-check.ts';
+import { contentOf } from './request-log.ts';
 
 type ForcedResponseDeps = {
   readonly router: ContractRouter;
@@ -82,10 +90,14 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
     return true;
   }
   const isInvalid = override?.allowInvalid === true;
-  const response = isInvalid ? invalidResponse(override) : readChosenResponse(request, { operation, rateLimits });
+  const response = isInvalid
+    ? invalidResponse(override)
+    : await withLimits(request, rateLimits, () => preferenceOf(request.headers['prefer'], operation));
   notes.add(request.res, { preferences, response, headers: override?.headers });
   if (response === undefined) return false;
-  const own = override !== undefined && 'body' in override ? { body: override.body } : undefined;
+  const own =
+    override &&
+    (await withLimits(request, rateLimits, () => ownBodyOf(override, { ...request, requestBody: read?.body })));
   if (own !== undefined) ownBodies.set(request.headers, own.body);
   if (response.status === successOf(operation) && !isInvalid) return false;
   await sendForced(request, { operation, read, response, own, isDynamic: preferences.dynamic }, deps);
@@ -145,10 +157,20 @@ function applyOverride(
   const override = overrides.take({ url, headers, body }, (each) => isFor(operation, each));
   if (override === undefined) return undefined;
   // The override may have a body or headers, but no status.
-  const isOwn = 'body' in override || (override.headers !== undefined && override.example === null);
+  const isOwn =
+    'body' in override || 'createBody' in override || (override.headers !== undefined && override.example === null);
   const status = override.status ?? (isOwn ? successOf(operation) : null);
   headers['prefer'] = [preferHeaderOf({ ...override, status }), headers['prefer'] ?? []].flat().join(', ');
   return { ...override, status };
+}
+
+/** Resolves to the body that was given to the mock, or `undefined` if none was given. */
+async function ownBodyOf(
+  override: Override,
+  request: Parameters<typeof contentOf>[0],
+): Promise<{ readonly body: unknown } | undefined> {
+  if (override.createBody !== undefined) return { body: await override.createBody(contentOf(request)) };
+  return 'body' in override ? { body: override.body } : undefined;
 }
 
 function invalidResponse({ status }: Override): Preference | undefined {
@@ -175,16 +197,10 @@ function isFor(operation: Operation, override: Override): boolean {
   }
 }
 
-/**
- * Returns the response that the request names. If the operation does not have the response, throws a 422, whose headers show the
- * limits of a key.
- */
-function readChosenResponse(
-  request: ApiRequest,
-  { operation, rateLimits }: { operation: Operation; rateLimits: MockRateLimits },
-): Preference | undefined {
+/** Runs the work. If the work throws a refusal, the headers of the refusal show the limits of a key. */
+async function withLimits<T>(request: ApiRequest, rateLimits: MockRateLimits, work: () => T | Promise<T>): Promise<T> {
   try {
-    return responseOf(readPreferences(request.headers['prefer']), operation);
+    return await work();
   } catch (error) {
     rateLimits.limit(request);
     throw error;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../src/contract/document.ts';
 import { invalidField } from '../../src/domain/errors.ts';
-import type { Disconnect, Match as GivenMatch } from './package/types.ts';
+import type { Disconnect, Match as GivenMatch, SentRequest } from './package/types.ts';
 
 /** A response that is forced independently of the application that calls the mock. */
 export type Override = {
@@ -13,6 +13,8 @@ export type Override = {
   readonly example: string | null;
   /** The body that replaces the contract's example. Present only if it was given, because `null` is also a body. */
   readonly body?: unknown;
+  /** Creates the body for each request. Rejects if the contract does not allow the body. Omitted if the body is always the same. */
+  readonly createBody?: (request: SentRequest) => Promise<unknown>;
   /** Headers that replace the response's headers with the same names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the connection is closed without a response, before or after the request is handled. Omitted if it is not. */
@@ -54,9 +56,11 @@ export class Overrides {
     return before - this.#all.length;
   }
 
-  /** Returns whether the mock must read the body of an operation's request to know which override applies. */
+  /** Returns whether the mock must read the body of an operation's request to know the response. */
   dependOnBody(fits: (override: Override) => boolean): boolean {
-    return this.#all.some((override) => override.match?.body !== undefined && fits(override));
+    return this.#all.some(
+      ({ match, createBody, ...override }) => (match?.body !== undefined || createBody !== undefined) && fits(override),
+    );
   }
 
   /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AnsweredRequest, Send } from '../../src/api/response.ts';
 import { maskKeys } from '../../src/domain/keys/api-key.ts';
 import { NOBODY } from '../../src/domain/request.ts';
-import type { MockRequest } from './package/types.ts';
+import type { MockRequest, SentRequest } from './package/types.ts';
 
 const MAX_REQUESTS = 1000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
@@ -47,18 +47,10 @@ export class RequestLog {
   }
 
   #add(request: AnsweredRequest, status: number): void {
-    const { method, url, req, requestBody, exchange, res } = request;
-    const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
+    const { exchange, res } = request;
     const entry: Omit<MockRequest, 'operation'> & { readonly operation: string | null } = {
       at: this.#now().toISOString(),
-      method,
-      path,
-      query: valuesOf(new URLSearchParams(query)),
-      // An override changes `request.headers`. `headersDistinct` has the headers as they were sent.
-      headers: Object.fromEntries(
-        Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
-      ),
-      body: isWithin(requestBody, MAX_DEPTH) ? (requestBody ?? null) : null,
+      ...contentOf(request),
       operation: exchange.handledBy === NOBODY ? null : exchange.handledBy,
       status,
       problems: this.#problems.get(res) ?? [],
@@ -69,6 +61,26 @@ export class RequestLog {
     while (this.#texts.length > MAX_REQUESTS || (this.#characters > MAX_CHARACTERS && this.#texts.length > 1))
       this.#characters -= this.#texts.shift()?.length ?? 0;
   }
+}
+
+/** Returns what the request contains, with its API key. */
+export function contentOf({
+  method,
+  url,
+  req,
+  requestBody,
+}: Pick<AnsweredRequest, 'method' | 'url' | 'req' | 'requestBody'>): SentRequest {
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
+  return {
+    method,
+    path,
+    query: valuesOf(new URLSearchParams(query)),
+    // An override changes `request.headers`. `headersDistinct` has the headers as they were sent.
+    headers: Object.fromEntries(
+      Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
+    ),
+    body: isWithin(requestBody, MAX_DEPTH) ? (requestBody ?? null) : null,
+  };
 }
 
 function valuesOf(parameters: URLSearchParams): Record<string, string | string[]> {

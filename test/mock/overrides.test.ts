@@ -1,4 +1,5 @@
 // Forces responses of the mock from outside, through /__mock and its page.
+import type { SentRequest } from '../../scripts/mock/package/types.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
@@ -174,6 +175,29 @@ test('a body of one’s own keeps the headers of the response, and a list its li
   expect(body).toEqual(sent);
   expect(headers['link']).toBe(`<${LIST}?limit=1&sort=created_at&cursor=next>; rel="next"`);
   expect(headers['etag']).toMatch(/^"/);
+});
+
+test('a function creates the body for each request, and the contract is checked', async () => {
+  const [item] = (await mock.client.get(`${LIST}?limit=1`)).body.data;
+  const created: unknown[] = [];
+  const body = ({ method, path, query, headers, body: sent }: SentRequest) => {
+    created.push({ method, path, query, key: headers['authorization'], sent });
+    if (Object(sent).name === 'broken') throw new Error('No such name.');
+    return { ...item, ...Object(sent) };
+  };
+  mock.control.force({ operation: 'createParentProgram', body, times: null });
+  const first = await mock.client.post(LIST, { name: 'a' });
+  expect([first.status, first.body]).toEqual([201, { ...item, name: 'a' }]);
+  const key = `Bearer ${mock.key}`;
+  expect(created).toEqual([{ method: 'POST', path: LIST, query: {}, key, sent: { name: 'a' } }]);
+  for (const [sent, message] of [
+    [{ nam: 'x' }, /^body\.nam is not a field/],
+    [{ name: 'broken' }, /^body is a function that threw: Error: No such name\.$/],
+  ] as const) {
+    const { status, body: refusal } = await mock.client.post(LIST, sent);
+    expect([status, refusal.message]).toEqual([422, expect.stringMatching(message)]);
+    expect(mock.log.all.at(-1)?.problems).toEqual([expect.stringMatching(message)]);
+  }
 });
 
 test('headers of one’s own replace those of a refusal and of a success', async () => {

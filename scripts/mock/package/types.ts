@@ -44,8 +44,11 @@ export type ForcedResponse = {
   readonly status?: number;
   /** The name of one of the contract's examples. */
   readonly example?: string;
-  /** A body that replaces the example. With `allowInvalid`, a string is sent unchanged. */
-  readonly body?: unknown;
+  /**
+   * A body that replaces the example, or a function that returns or resolves to the body for each request. With `allowInvalid`, a
+   * string is sent unchanged.
+   */
+  readonly body?: object | string | number | boolean | null | ((request: SentRequest) => unknown);
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
   /** Closes the connection in place of a response. */
@@ -83,6 +86,9 @@ export type MockRequest = {
   /** What was wrong with the request, one sentence for each mistake. A request with a forced response can have mistakes, too. */
   readonly problems: readonly string[];
 };
+
+/** A request as it was sent, with its API key. */
+export type SentRequest = Pick<MockRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
 export type StartOptions = {
   /** The port; by default 0, which stands for any free port. */
