@@ -23,14 +23,14 @@ const EMAIL_FORM = {
 type Filling = Filled<typeof EMAIL_FORM>;
 
 const PAGES: readonly PublicPage[] = [
-  // With `takesTurns`, the form does not wait for a turn to use the database, because it does not need the database.
+  // `takesTurns` means that the form does not wait for a turn to use the database. It does not need the database.
   { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { takesTurns: true }) },
   ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
 
 /**
- * Routes the pages of the address that all cells share. Nobody signs in there, because sessions and cookies belong to the host of
- * a cell; the pages lead to the right cell. Requests to the cell's own address go to the next handler.
+ * Routes the pages of the address that all cells share. The pages lead to the right cell. Nobody signs in at the shared address,
+ * because sessions and cookies belong to the host of a cell. Requests to the cell's own address go to the next handler.
  */
 export function commonAddressRoutes(dashboard: Dashboard): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true });
@@ -43,7 +43,7 @@ async function showCells(context: RequestContext): Promise<View> {
   return cellsPage(context, { typed: { email: '', next: safeNext(context.query.get('next')) }, problem: null });
 }
 
-/** Redirects a request for a page that only cells have to the sign-in page. */
+/** Redirects to the sign-in page if the requested page exists only in cells. */
 async function leadToSignIn(context: RequestContext): Promise<View> {
   return redirect(urlOf(SIGN_IN_URL, { next: nextParameterOf(safeNext(askedUrl(context))) }));
 }
@@ -86,10 +86,7 @@ function requireCommonAddress({ commonAddress }: RequestContext): CommonAddress 
   return commonAddress;
 }
 
-/**
- * Returns the "next" parameter of a link to the sign-in page, or `null` for the profile page, to which the sign-in leads by
- * default.
- */
+/** Returns the "next" parameter of a link to the sign-in page. `null` stands for the profile page, which is the default. */
 function nextParameterOf(next: string): string | null {
   return next === PROFILE_URL ? null : next;
 }

@@ -22,11 +22,11 @@ import { postForm } from './markup/parts.ts';
 import { answerPrograms } from './routing/json-requests.ts';
 import { form, publicRoutes } from './routing/page-routes.ts';
 
-/** The maximum size of a report, 256 KiB: enough for long lines of a log, or thousands of keys. */
+/** The maximum size of a report: 256 KiB, which is enough for long log lines or thousands of keys. */
 export const MAX_REPORT: MaxSize = { bytes: 256 * 1024, error: 'report-too-large' };
 
 const REPORT_FORM = {
-  /** The text contains keys, so no page shows it again. */
+  /** The text contains keys, so the form does not show it again. */
   text: secret(
     lines({
       label: 'Text with the key',
@@ -86,11 +86,11 @@ ${postForm(
 type Reported = {
   readonly reported: number;
   readonly left: number;
-  /** The cells that did not get the report. */
+  /** The cells that did not receive the report. */
   readonly unreached: readonly Cell[];
 };
 
-/** Returns the response to a report. It does not depend on which keys are valid, so that nobody can learn which keys exist. */
+/** Returns the response to a report. It does not depend on which keys exist, so that nobody can learn that. */
 function reportedPage(context: RequestContext, { reported, left, unreached }: Reported): View {
   const main = html`<section class="card guest-card"><h1>Thank you</h1>
 <p>You reported ${formatCount(reported, 'API key')}. If ${reported === 1 ? 'it was' : 'any of them was'} active, it is revoked now, and its owner can see why.</p>
@@ -104,20 +104,23 @@ ${left > 0 && html`<p><strong>Your text contains ${formatCount(left, 'more key')
   return page(context, { title: 'Thank you', main });
 }
 
-/** The message if the report contains a key of an organization that is moving. The other keys of the report have been revoked. */
+/** The message if one of the keys belongs to an organization that is moving. The other keys have been revoked. */
 const MOVING_NOTE =
   'Charter is moving some of the data at the moment, so not every key may be revoked yet. Send the report again in a few minutes.';
 
 const MOVING_RETRY_SECONDS = 5;
 
-/** Sends the keys to the other cells if they were reported at the address that the cells share. Returns the cells that failed. */
+/**
+ * Sends the keys to the other cells if the request came to the address that the cells share. Returns the cells that did not
+ * receive them.
+ */
 async function forwardKeys(context: RequestContext, keys: readonly string[]): Promise<Cell[]> {
   return forward(context, { body: JSON.stringify({ keys }) });
 }
 
 /**
- * Sends the body of a report to the other cells exactly as it was received, because the signature in `headers` covers every byte.
- * Returns the cells that failed.
+ * Sends the body of a report to the other cells. The bytes are unchanged, because the signature in `headers` covers them. Returns
+ * the cells that did not receive the body.
  */
 async function forward(
   { commonAddress, isForwarded, auditSource }: RequestContext,
@@ -128,7 +131,7 @@ async function forward(
     : forwardReport(commonAddress, { body, headers, ip: auditSource.ip });
 }
 
-// Reports that programs send.
+// Answers a report from a program.
 
 async function answer(context: RequestContext, req: IncomingMessage): Promise<View> {
   const { dashboard, auditSource, now, inTurn } = context;
@@ -139,7 +142,7 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
     const keys = keysInText(sent.map((match) => textIn(match, 'token')).join('\n'));
     const outcome = await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
     const unreached = await forward(context, { body, headers });
-    // A scanner accepts a list of verdicts, one for each token. An empty list does not reveal which keys exist.
+    // A scanner expects a list of verdicts about its tokens, which may be empty. The empty list does not reveal which keys exist.
     return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: [] };
   }
   const keys = readKeys(sent);
@@ -152,7 +155,10 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
   return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: { reported: keys.length } };
 }
 
-/** Returns the response to an incomplete report, or `null` if every cell got the report and no organization in it is moving. */
+/**
+ * Returns the response to an incomplete report. Returns `null` if the report is complete: every cell received it, and no reported
+ * key belongs to an organization that is moving.
+ */
 function incompleteView({ kind }: Done | Moving, cells: readonly Cell[]): View | null {
   if (kind === 'moving') return unavailable(MOVING_NOTE, MOVING_RETRY_SECONDS);
   if (cells.length === 0) return null;
@@ -172,7 +178,7 @@ function readJson(body: Buffer): unknown {
   }
 }
 
-/** Returns the headers of the signature. Throws unless the signature is valid. */
+/** Returns the headers that contain the signature. Throws unless the signature is valid. */
 function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttpHeaders): Record<string, string> {
   const { 'github-public-key-identifier': identifier, 'github-public-key-signature': signature } = headers;
   if (
@@ -187,7 +193,7 @@ function requireSignature(keys: ScannerKeys, body: Buffer, headers: IncomingHttp
   );
 }
 
-/** Returns the well-formed keys in `{"keys": [...]}`. Throws if there are none or too many. */
+/** Returns the well-formed keys in `{"keys": [...]}`. Throws if there are no keys or too many. */
 function readKeys(sent: unknown): string[] {
   const given: unknown = sent !== null && typeof sent === 'object' && 'keys' in sent ? sent.keys : undefined;
   if (!isTexts(given) || given.length === 0 || given.length > MAX_REPORTED_KEYS)

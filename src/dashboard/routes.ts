@@ -64,7 +64,7 @@ export function dashboardRoutes(deps: DashboardDeps): Router {
   router.use(reportKeyRoutes(dashboard));
   router.use(signedInRoutes(dashboard, SIGNED_IN_PAGES));
   router.use((req: Request, res: Response, next: NextFunction) => sendNotFound(dashboard, { req, res, next }));
-  // Express rejects a path with malformed percent-encoding before it looks for a route.
+  // Express rejects a path with malformed percent-encoding before any route runs.
   router.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const { context } = contextOf(req, dashboard);
     const problem = error instanceof URIError ? new RequestError('unreadable') : error;
@@ -86,21 +86,24 @@ async function sendStartPage(dashboard: Dashboard, { req, res, next }: Handling)
 
 const OUR_URLS = [...GUEST_URLS, REPORT_KEY_URL, ...SECTION_URLS, ASSETS_URL];
 
-/** Sends a 404 page to a browser if no page has the path. Other requests go to the next handler, which is the API's 404. */
+/**
+ * Sends a 404 page if the request is for a page that does not exist. Other requests go to the next handler, which sends the API's
+ * 404 response.
+ */
 async function sendNotFound(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isApi = req.path === '/api' || req.path.startsWith('/api/');
   if (!isBelow(req.path, OUR_URLS) && (isApi || !['GET', 'HEAD'].includes(req.method) || !prefersHtml(req)))
     return next();
   const { context } = contextOf(req, dashboard);
-  // The page has the navigation if the person is signed in. An outage must not turn the 404 into a 503.
+  // If a person is signed in, the page has the navigation. An outage must not turn the 404 into a 503.
   const signedIn = await findSignedIn(context).catch(() => null);
   if (signedIn === null) await dashboard.throttle(context.auditSource.ip);
   await sendError(dashboard, { res, context: signedIn ?? context, error: new RequestError('not-found') });
 }
 
 /**
- * Sends an error page that says how to delete cookies if they are too large. Other sites of the same domain may have set the
- * cookies, so the person may not know of them.
+ * Sends an error page if the cookies are too large. The page says how to delete them, because other sites of the same domain may
+ * have set them without the person's knowledge.
  */
 async function requireFewCookies(dashboard: Dashboard, { req, res, next }: Handling): Promise<void> {
   const isOurs = isBelow(req.path, OUR_URLS) || (req.path === START_URL && prefersHtml(req));
@@ -119,7 +122,7 @@ async function sendError(dashboard: Dashboard, { res, context, error }: Failure)
   await sendView(dashboard, res, view);
 }
 
-/** Returns whether a browser sent the request: browsers name text/html in Accept. A client that accepts any type gets JSON. */
+/** Returns whether a browser sent the request. Browsers name text/html in Accept; a client that accepts any type gets JSON. */
 function prefersHtml(req: Request): boolean {
   return accepts(req).type(['json', 'html']) === 'html';
 }

@@ -9,7 +9,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.addEventListener('click', async () => {
     status.textContent = '';
     const isCopied = await copy(field);
-    // The delay makes screen readers announce the text even if it is the same as before.
+    // Without the delay, a screen reader would not announce the same text a second time.
     setTimeout(() => {
       status.textContent = isCopied
         ? 'Copied.'
@@ -46,7 +46,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 
-// In an open menu, the arrow keys, Home and End move the focus. On the button of a closed menu, an arrow key opens the menu.
+// In an open menu, the arrow keys, Home and End move the focus. In a closed menu, an arrow key on the button opens the menu.
 const MOVES = new Map([
   ['ArrowDown', (place, count) => (place + 1) % count],
   ['ArrowUp', (place, count) => (place <= 0 ? count : place) - 1],
@@ -66,7 +66,8 @@ document.addEventListener('keydown', (event) => {
   items[move(items.indexOf(target), items.length)].focus();
 });
 
-// The pages show times in UTC. Unless the local time zone is UTC, this adds the local time below, with the date if it differs.
+// The pages show times in UTC. This code adds the local time below each, with the date if the date differs, unless the local time
+// zone is UTC.
 const LOCAL_TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
 const LOCAL_DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 
@@ -82,8 +83,8 @@ function addLocalTimes(part) {
   }
 }
 
-// A page that waits for a result requests itself again, less and less often, and shows the parts that have changed. It stops
-// after five minutes, so that an open page does not keep a session alive.
+// A page that waits for a result requests itself again, at growing intervals, and shows the parts that have changed. It stops
+// after five minutes, because requests from an open page would otherwise keep the session alive.
 const [WAIT_MS, MAX_PAUSE_MS] = [300_000, 15_000];
 
 const live = [...document.querySelectorAll('[data-live]')].map((part) => ({ part, markup: part.innerHTML }));
@@ -110,8 +111,8 @@ async function awaitResult() {
 addLocalTimes(document);
 awaitResult();
 
-// Browsers do not keep the response to a form, so going back to a refused form, or reloading it, would fail. This replaces the
-// history entry with the URL of the form's page, and keeps what was typed, except for secrets.
+// Browsers do not keep the response to a form. Going back to a refused form, or reloading it, would therefore fail. This code
+// replaces the history entry with the URL of the form's page, and keeps what was typed, except for secrets.
 const FIELDS =
   'main form[method="post"] :is(input:not([type="hidden"], [type="password"], [autocomplete="one-time-code"]), select)';
 const typedFields = () => [...document.querySelectorAll(FIELDS)];
@@ -143,8 +144,8 @@ if (handedOver !== null && emailField !== null) {
   emailField.form.querySelector('[type="password"], button').focus();
 }
 
-// Removes secrets when the page is left, because a browser may keep the page for the back button. Removes their elements as a
-// whole: an emptied text area would still have the secret as its default value, and a QR code has no text.
+// Removes secrets when the page is left, because a browser may keep the page for the back button. The elements are removed as a
+// whole: an emptied text area would still have the secret as its default value, and a QR code has no text to empty.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-secret]')) secret.replaceChildren();
 });

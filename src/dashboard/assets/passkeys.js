@@ -1,8 +1,8 @@
 // Browsers offer passkeys only to scripts. This script shows each form with `data-passkey`, gets the options from the server,
-// asks the browser for a passkey, and submits the form with the passkey's response.
+// asks the browser for a passkey, and submits the form with the browser's response.
 
 const isSupported = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
-/** The server accepts a challenge for ten minutes. */
+/** The server accepts a challenge for ten minutes, so the script gets a new one after nine. */
 const RENEWAL_MS = 9 * 60_000;
 
 let pending = new AbortController();
@@ -39,8 +39,8 @@ async function autofill(form) {
       await send(form, await ask(form, { mediation: 'conditional' }));
       return;
     } catch (error) {
-      // After RENEWAL_MS, the request starts again with a new challenge, unless the person has pressed the button. An error shows
-      // no message, because the person has not asked for a passkey.
+      // After RENEWAL_MS, the loop starts a new request with a new challenge, unless the person has pressed the button. An error
+      // shows no message, because the person has not asked for a passkey.
       if (error.name !== 'AbortError' || form.dataset.pressed !== undefined) return;
     } finally {
       clearTimeout(renewal);
@@ -81,8 +81,8 @@ async function send(form, credential) {
 }
 
 /**
- * Returns the credential as JSON. Some password managers give an object without `toJSON`, or whose `toJSON` throws "Illegal
- * invocation", so the JSON is then made from the buffers.
+ * Returns the credential as JSON. Some password managers return an object that has no `toJSON`, or whose `toJSON` throws "Illegal
+ * invocation". For such an object, the JSON is made from the buffers.
  */
 function toJson(credential) {
   try {

@@ -31,7 +31,7 @@ const REVOCATION_WORDS: ReadonlyMap<string, string> = new Map([
   [UNUSED, 'Because it was not used'],
 ]);
 
-/** The reasons why single sign-on refused a person, or did not prove who the person is. */
+/** The reasons why single sign-on refused a person, or why the provider did not prove who a person is. */
 const NOT_ADMITTED_WORDS: ReadonlyMap<string, string> = new Map([
   ['no-email', 'The provider gave no verified e-mail'],
   ['foreign-domain', 'The e-mail is not of a verified domain'],
@@ -48,8 +48,8 @@ const reasonWords: ToWords = (text) =>
   NOT_ADMITTED_WORDS.get(text) ?? (/^\p{Lu}/u.test(text) ? text : `Because ${text}`);
 
 /**
- * The words for entries of a detail, by the action and the name of the entry as `recordAudit` gets them. Other entries are shown
- * unchanged.
+ * The words for the entries of an event's detail. A key consists of the action and the name of the entry, as `recordAudit` gets
+ * them. Entries without words here are shown unchanged.
  */
 const WORDS: ReadonlyMap<string, ToWords> = new Map([
   ...CARRIED.map((action) => [`${action} during_move`, () => 'While the organization moved'] as const),
@@ -128,8 +128,8 @@ const WORDS: ReadonlyMap<string, ToWords> = new Map([
 ]);
 
 /**
- * Returns the detail of an event, one line for each entry. Leaves out the key's name and prefix if the page already shows the
- * same ones.
+ * Returns one line for each entry of the event's detail. Leaves out the key's name and prefix if the page already shows the same
+ * ones.
  */
 export function detailLines({ action, detail, keyName, keyPrefix }: AuditRecord): Html[] {
   const shown = new Map([
@@ -152,7 +152,7 @@ function recordedWords(name: string): ToWords {
   };
 }
 
-/** Puts commas between the entries of a recorded list, in place of spaces. */
+/** Puts commas in place of the spaces between the items of a recorded list. */
 function withCommas(text: string): string {
   return text.replaceAll(' ', ', ');
 }

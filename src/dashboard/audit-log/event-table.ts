@@ -99,9 +99,9 @@ function cells(event: AuditRecord) {
 }
 
 /**
- * Actions that Charter can take by itself: it disables an endpoint whose receiver is gone or keeps failing, and takes back
- * invitations if another organization has verified the domain of their e-mail. Charter also ends unused keys; the detail of such
- * an event says so.
+ * The actions that Charter can take by itself. Charter disables an endpoint whose receiver is gone or keeps failing, and takes
+ * back an invitation if another organization has verified the domain of its e-mail. Charter also ends unused keys; such an event
+ * has the reason UNUSED.
  */
 const BY_CHARTER = ['webhook.disabled', 'user.invitation_taken_back'];
 

@@ -20,7 +20,7 @@ import { ACTION_WORDS } from './event-table.ts';
 
 const MAX_CHARACTERS = 300;
 
-/** Cuts the text to MAX_CHARACTERS, and each whole key in it to the key's prefix. */
+/** Cuts the text to MAX_CHARACTERS, and replaces each whole key in it with the key's prefix. */
 const cut = (sent: string) => withoutKey(searchText(sent, MAX_CHARACTERS));
 
 const textField = (label: string, placeholder: string) =>
@@ -31,8 +31,8 @@ const textField = (label: string, placeholder: string) =>
   });
 
 /**
- * The fields of the filters. An empty value filters nothing. `person` is a part of a name or an e-mail; in links, it is a user's
- * id. `key` is a part of a name or a prefix. `from` and `to` are days such as "2026-01-31", both included.
+ * The fields of the filters. An empty value filters nothing. `person` is part of a name or an e-mail; in links, it is a user's
+ * id. `key` is part of a key's name or prefix. `from` and `to` are days such as "2026-01-31", both included.
  */
 export const FILTERS = {
   action: withNormalForm(
@@ -53,7 +53,10 @@ export const FILTERS = {
 
 export type FilterValues = Typed<typeof FILTERS>;
 
-/** Returns the filters of the query, and a problem that names each wrong value; `problem` is `null` if all values are valid. */
+/**
+ * Returns the filters of the query, and a problem with a message for each wrong value; `problem` is `null` if all values are
+ * valid.
+ */
 export async function readFilters(
   { dashboard, actor }: SignedInContext,
   { action, person, key, from, to }: FilterValues,
@@ -84,7 +87,7 @@ export async function readFilters(
 
 type Ids = readonly string[] | null;
 
-/** Returns the ids that match the text, `undefined` if the text is empty (no filter), or `null` if too many match. */
+/** Returns the matching ids, `undefined` if the text is empty (no filter), or `null` if too many ids match. */
 async function findIds(text: string, find: (text: string) => Promise<Ids>): Promise<Ids | undefined> {
   if (text === '') return undefined;
   return isId(text) ? [text] : find(text);

@@ -39,7 +39,7 @@ ${pager({
 
 /**
  * Redirects to the filtered log. The filters are sent by POST, because people also paste whole API keys, which must not get into
- * a URL. In `values`, each key has already been cut to its prefix.
+ * a URL. In `values`, each key has already been replaced with its prefix.
  */
 export async function filterAuditLog(_context: SignedInContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(urlOf(AUDIT_LOG_URL, values));
@@ -52,10 +52,7 @@ type Refused = {
   readonly isExport: boolean;
 };
 
-/**
- * Shows the refused filters without events, because events that do not match the filters would be mistaken for the requested
- * ones.
- */
+/** Shows the refused filters without events, because people would think that the events match the filters. */
 export function refusedFilters(context: SignedInContext, { values, problem, isExport }: Refused): View {
   const main = html`${problemSummary(problem, FILTERS)}
 ${isExport && html`<div class="notice warn"><p><strong>Nothing was exported.</strong> Correct the filters, then export the events that the page shows.</p></div>`}
@@ -88,7 +85,7 @@ const PRESETS = [
   { name: 'Last 30 days', days: 30 },
 ];
 
-/** Returns links to common periods, which keep the other filters. */
+/** Returns links to common periods. Each link keeps the other filters. */
 function presets(values: FilterValues, now: Date): Html {
   const periods = PRESETS.map(({ name, days }) => {
     return { name, from: new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10) };

@@ -10,8 +10,8 @@ import { FILTERS } from './filters.ts';
 import { filterAuditLog, showAuditLog } from './page.ts';
 
 /**
- * Shows the log after the person has proved their identity for the export. A redirect to the exported file would leave the page
- * that asked for the proof on the screen.
+ * Shows the log after the proof that the export requires. A redirect to the exported file would start a download and leave the
+ * page that asked for the proof on the screen.
  */
 const toLog = ({ query }: SignedInContext) =>
   redirect(urlOf(AUDIT_LOG_URL, { ...typedOf(FILTERS, query), done: 'proven' }));

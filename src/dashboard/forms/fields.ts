@@ -5,7 +5,7 @@ import { hiddenInput } from '../markup/parts.ts';
 import type { Field, Shown } from './form.ts';
 import { newFormId, readFormId } from './one-time-form.ts';
 
-// The kinds of fields. A hint, an option or an attribute that varies between pages is a function of the page's `props`.
+// The kinds of fields. If a hint, an option or an attribute depends on the page, it is a function of the page's `props`.
 
 type Of<Props, Content> = Content | ((props: Props) => Content);
 
@@ -19,7 +19,10 @@ type About<Props> = {
 type AboutText<Props> = About<Props> & {
   /** Whether the input has the focus when the form is first shown. */
   readonly hasFocus?: Of<Props, boolean>;
-  /** Whether only one option of a select needs the field. The style sheet shows the field only while that option is selected. */
+  /**
+   * Whether the field is needed for only one option of a select. The style sheet then shows the field only while that option is
+   * selected.
+   */
   readonly isChosen?: boolean;
 };
 
@@ -28,7 +31,7 @@ type TextField<Props> = Field<string, string, Props>;
 const firstOf = (sent: readonly string[]) => sent[0] ?? '';
 const ONE = { isList: false, typed: firstOf, value: firstOf };
 
-/** Creates a field with one line of text. `type` is the type of the HTML input. */
+/** Creates a field with one line of text. `type` is the type of the HTML input element. */
 export function text<Props>(about: AboutText<Props> & { readonly type?: string }): TextField<Props> {
   const { label, type = 'text', hasFocus = false } = about;
   return {
@@ -95,7 +98,6 @@ ${contentOf(options, props).map((choice) => choiceBox(name, choice, typed.includ
   };
 }
 
-/** Creates one check box. */
 export function box<Props>({
   label,
   hint,
@@ -116,7 +118,7 @@ function choiceBox(name: string, { value, words, hint }: Choice, isTicked: boole
 <span>${words}<span class="hint">${hint}</span></span></label>`;
 }
 
-/** Creates a hidden input, whose value the page sends back unchanged. */
+/** Creates a hidden input. The browser sends its value back unchanged. */
 export function hiddenField(): TextField<unknown> {
   return {
     ...ONE,
@@ -125,7 +127,7 @@ export function hiddenField(): TextField<unknown> {
   };
 }
 
-/** The path to which the sign-in, or another form, redirects. */
+/** The path to which the server redirects after the sign-in or after another form. */
 export const nextField = withNormalForm(hiddenField(), safeNext);
 
 /** Creates a field for a value that a button or a script adds. The value is `undefined` if it was not sent. */
@@ -133,7 +135,7 @@ export function extraValue(label = ''): Field<undefined, string | undefined> {
   return { label, isList: false, typed: () => undefined, value: ([sent]) => sent, show: () => html`` };
 }
 
-/** Creates the field for the id of a form that may be submitted only once; see one-time-form.ts. */
+/** Creates a field for the id of a form that may be submitted only once; see one-time-form.ts. */
 export function formId(): Field<undefined, string, { readonly context: Pick<SignedInContext, 'token'> }> {
   return {
     label: '',
@@ -144,10 +146,10 @@ export function formId(): Field<undefined, string, { readonly context: Pick<Sign
   };
 }
 
-/** A form that has only a button and may be submitted only once. */
+/** The fields of a form that has only a button and may be submitted only once. */
 export const ONE_TIME_FORM = { formId: formId() };
 
-/** Returns the field with a parser, whose result the handler gets in place of the text. */
+/** Returns the field with a parser. The handler gets the parser's result in place of the text. */
 export function withParser<Props, Value>(
   field: TextField<Props>,
   parse: (text: string, context: RequestContext) => Value,
@@ -155,7 +157,10 @@ export function withParser<Props, Value>(
   return { ...field, value: (sent, context) => parse(firstOf(sent), context) };
 }
 
-/** Returns the field with its text in a normal form, both for the handler and for showing it again. */
+/**
+ * Returns the field with a function that normalizes its text. Both the handler and the form that is shown again get the
+ * normalized text.
+ */
 export function withNormalForm<Props>(field: TextField<Props>, normalize: (text: string) => string): TextField<Props> {
   const read = (sent: readonly string[]) => normalize(firstOf(sent));
   return { ...field, typed: read, value: read };
@@ -172,7 +177,10 @@ export function parseDay(text: string): Date | null | undefined {
 /** The message for a text for which `parseMinute` returns no time. */
 export const NOT_A_MINUTE = 'must be a time such as 2026-01-31T14:05.';
 
-/** Returns the minute of a text in UTC such as "2026-01-31T14:05"; `undefined` for an empty text, and `null` for any other text. */
+/**
+ * Returns the time of a minute in UTC such as "2026-01-31T14:05", `undefined` if the text is empty, or `null` if the text is not
+ * such a minute.
+ */
 export function parseMinute(text: string): Date | null | undefined {
   if (text === '') return undefined;
   const minute = new Date(`${text}:00.000Z`);
@@ -180,14 +188,14 @@ export function parseMinute(text: string): Date | null | undefined {
   return isMinute && minute.toISOString().startsWith(text) ? minute : null;
 }
 
-/** Returns the field for a page that does not always have it. The value is `undefined` if the field was not sent. */
+/** Returns the field for a form that does not always contain it. The value is `undefined` if the field was not sent. */
 export function optional<Typed, Value, Props>(
   field: Field<Typed, Value, Props>,
 ): Field<Typed, Value | undefined, Props> {
   return { ...field, value: (sent, context) => (sent.length === 0 ? undefined : field.value(sent, context)) };
 }
 
-/** Returns the field for a secret text, which the page never shows again. */
+/** Returns a version of the field that never shows the submitted text again. */
 export function secret<Value, Props>(field: Field<string, Value, Props>): Field<undefined, Value, Props> {
   return { ...field, typed: () => undefined, show: (shown, props) => field.show({ ...shown, typed: '' }, props) };
 }
@@ -222,8 +230,8 @@ function contentOf<Props, Content>(content: Of<Props, Content>, props: Props): C
 type Labelled<Props> = { readonly shown: Omit<Shown<unknown>, 'typed'>; readonly props: Props };
 
 /**
- * Returns the label, the hint, the error messages and the input. `input` renders the input with the attributes that link it to
- * its hint and messages.
+ * Returns the label, the hint, the error messages and the input. `input` renders the input with attributes that link it to the
+ * hint and the messages.
  */
 function fieldMarkup<Props>(
   { label, hint, attributes, isChosen = false }: AboutText<Props>,

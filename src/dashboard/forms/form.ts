@@ -7,18 +7,22 @@ import { RequestError } from '../http/request-error.ts';
 // The fields of a form are described once. The description defines the empty form, the form that is shown again after a refusal,
 // the messages about each field, and the types of the values that the handler gets.
 
-/** A field of a form. `fields.ts` has one function for each kind of field. */
+/** A field of a form. The functions in `fields.ts` create the kinds of fields. */
 export type Field<Typed, Value, Props = unknown> = {
-  /** The label, with which each message about the field begins. Empty if people do not fill in the field. */
+  /**
+   * The label, which is also the start of each message about the field. Empty if the field is not for people, such as a hidden
+   * field.
+   */
   readonly label: string;
   readonly isList: boolean;
   /**
-   * Returns what the field shows again after a refusal, or `undefined` for nothing. `sent` is empty if the field was not sent.
+   * Returns what the form shows in the field after a refusal, or `undefined` for nothing. `sent` is empty if the field was not
+   * sent.
    */
   readonly typed: (sent: readonly string[]) => Typed;
-  /** Returns the value for the form's handler. Throws a RequestError for a value that no page of the dashboard sends. */
+  /** Returns the value for the form's handler. Throws a RequestError if no page of the dashboard could have sent the value. */
   readonly value: (sent: readonly string[], context: RequestContext) => Value;
-  /** Returns the markup of the field. The hints and options depend on `props`. */
+  /** Returns the markup of the field. Its hints and options depend on `props`. */
   readonly show: (shown: Shown<Typed>, props: Props) => Html;
 };
 
@@ -27,13 +31,12 @@ export type Shown<Typed> = {
   readonly name: string;
   readonly typed: Typed;
   readonly messages: readonly string[];
-  /** Whether the form is shown again because it was refused. */
   readonly isRefused: boolean;
 };
 
 /**
- * The description of a form. Its functions are declared as methods, because a method may take a narrower argument than its type
- * declares. Every Field therefore has this type.
+ * The fields of a form, by their keys. The functions are declared as methods, because TypeScript checks the parameters of methods
+ * less strictly. Every Field can therefore be assigned to this type.
  */
 export type Fields = Readonly<
   Record<
@@ -50,25 +53,24 @@ export type Fields = Readonly<
 
 type TypedIn<F extends Fields, N extends keyof F> = ReturnType<F[N]['typed']>;
 
-/** The values with which the fields of a form are filled in. */
+/** The values that a form shows in its fields. */
 export type Typed<F extends Fields> = {
   readonly [N in keyof F as [TypedIn<F, N>] extends [undefined] ? never : N]: TypedIn<F, N>;
 };
 
 export type Values<F extends Fields> = { readonly [N in keyof F]: ReturnType<F[N]['value']> };
 
-/** A form as its handler gets it. */
+/** A form as the handler gets it. */
 export type Form<F extends Fields> = { readonly values: Values<F>; readonly typed: Typed<F> };
 
-/** A form as its page shows it. `problem` is why the form was refused; `null` if it is shown for the first time. */
+/** A form as the page shows it. `problem` is why the form was refused; `null` if the form is shown for the first time. */
 export type Filled<F extends Fields> = { readonly typed: Typed<F>; readonly problem: Problem | null };
 
-/** The props of all fields. */
+/** The props that all fields of the form together need. */
 type PropsOf<F extends Fields> = F[keyof F] extends { show: (shown: never, props: infer Props) => Html }
   ? Props
   : never;
 
-/** Returns the markup of each field. */
 export function fieldsOf<F extends Fields>(
   form: F,
   { typed, problem }: Filled<F>,
@@ -93,8 +95,8 @@ export function emptyOf<F extends Fields>(form: F): Typed<F> {
 }
 
 /**
- * Returns the values of a submitted form. Throws if the form contains a field that is not in the description, so that code never
- * assigns a value by a name that a client chose.
+ * Returns the values of a submitted form. Throws if the form contains a field that is not in the description. A client can
+ * therefore not choose the name of a property that code assigns.
  */
 export function readForm<F extends Fields>(form: F, sent: URLSearchParams, context: RequestContext): Form<F> {
   const fields = new Map(Object.entries(form).map(([key, field]) => [nameOf(key), field]));
@@ -109,10 +111,7 @@ export function readForm<F extends Fields>(form: F, sent: URLSearchParams, conte
   return { values, typed: typedOf(form, sent) };
 }
 
-/**
- * Returns a summary of why the form was refused, with a link to each wrong field. The summary is at the top of the page and takes
- * the focus.
- */
+/** Returns a summary of why the form was refused, with a link to each wrong field. The summary takes the focus. */
 export function problemSummary(problem: Problem | null, form: Fields = {}): Html | false {
   if (problem === null) return false;
   const labels = new Map(Object.entries(form).map(([key, { label }]) => [nameOf(key), label]));

@@ -7,19 +7,21 @@ import { RequestError } from '../http/request-error.ts';
 import type { View } from '../http/view.ts';
 import { errorPage } from '../markup/error.ts';
 
-// A page shows a new secret once, in the response to the form that created it, and that form can be submitted only once.
-// Reloading the response, going back, or a second tab can therefore neither show a key again nor create another key. The form
-// carries an id, which the action claims in its own transaction (form-claim.ts); if the action fails, the form can be sent again.
+// A page shows a new secret only once, in the response to the form that created the secret, and that form can be submitted only
+// once. Reloading the response, going back or using a second tab therefore shows no key again and creates no second key. The form
+// contains an id, which the action claims in its own transaction (form-claim.ts). If the action fails, the claim is rolled back
+// and the form can be sent again.
 
 /**
- * Returns the value of the hidden field "form_id": a random id, and a signature that proves that it was made for this session.
+ * Returns the value of the hidden field "form_id": a random id, and a signature which proves that the id was made for this
+ * session.
  */
 export function newFormId({ token }: Pick<SignedInContext, 'token'>): string {
   const id = randomBytes(16).toString('base64url');
   return `${id}.${sign(token, `form id ${id}`)}`;
 }
 
-/** Returns the id from the field's value. Throws unless the id was made for this session. */
+/** Returns the id from the value of the field. Throws unless the id was made for this session. */
 export function readFormId({ token }: RequestContext, sent: string): string {
   const [id = '', proof = ''] = sent.split('.');
   if (token === null || !isSameText(proof, sign(token, `form id ${id}`))) throw new RequestError('forged');

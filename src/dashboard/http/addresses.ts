@@ -3,7 +3,7 @@ import type { Holder } from '../../domain/keys/api-key.ts';
 // The paths of all pages of the dashboard. Routes and links build their paths with the same functions; a route passes a parameter
 // in place of an id: `userUrl(':userId', 'role')`.
 
-/** Adds a query to a path. Leaves out empty and `null` values. */
+/** Returns the path with the query. Leaves out empty and `null` values. */
 export function urlOf(path: string, query: Readonly<Record<string, string | null>>): string {
   const pairs = Object.entries(query).flatMap(([name, text]): [string, string][] =>
     text === null || text === '' ? [] : [[name, text]],
@@ -11,7 +11,7 @@ export function urlOf(path: string, query: Readonly<Record<string, string | null
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** Returns the URL of a list as a CSV file. */
+/** Returns the URL of the CSV file with the content of a list page. */
 export function fileUrlOf(url: string): string {
   return `${url}.csv`;
 }
@@ -39,7 +39,7 @@ export const SIGN_IN_PASSKEY_OPTIONS_URL = `${SIGN_IN_PASSKEY_URL}/options`;
 const WELCOME_URL = '/welcome';
 const SINGLE_SIGN_ON_URL = '/single-sign-on';
 
-/** Returns the URL of the page to which an access link leads. */
+/** Returns the URL that an access link contains. */
 export function welcomeUrl(token: string, page?: 'single-sign-on'): string {
   return at(`${WELCOME_URL}/${token}`, page);
 }
@@ -88,16 +88,14 @@ export function userUrl(id: string, page?: UserPage): string {
   return at(`${USERS_URL}/${id}`, page);
 }
 
-// The organization.
+// The organization. ORGANIZATION_URL is the page of its policy.
 
-/** The page of the organization's policy. */
 export const ORGANIZATION_URL = '/organization';
 export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
 export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
 export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
-/** The counts of requests by operation as CSV. */
+/** The CSV file with the number of requests for each operation. */
 export const OPERATION_USES_FILE_URL = fileUrlOf(`${ORGANIZATION_USAGE_URL}/operations`);
-/** The list of recorded requests with all keys of the organization. */
 export const ORGANIZATION_REQUESTS_URL = `${ORGANIZATION_USAGE_URL}/list`;
 export const AUDIT_LOG_URL = `${ORGANIZATION_URL}/audit-log`;
 export const AUDIT_LOG_FILE_URL = fileUrlOf(AUDIT_LOG_URL);
@@ -149,46 +147,46 @@ export function integrationKeysUrl(id: string): string {
   return keysUrlBelow(integrationUrl(id));
 }
 
-/** Returns the URL of the page of a user or an integration. */
 export function holderUrl(holder: Pick<Holder, 'id' | 'kind'>): string {
   return holder.kind === 'integration' ? integrationUrl(holder.id) : userUrl(holder.id);
 }
 
-/** Returns the URL of the list of keys of a user or an integration. */
 export function keysUrlOf(holder: Pick<Holder, 'id' | 'kind'>): string {
   return keysUrlBelow(holderUrl(holder));
 }
 
-/** Returns the page that creates a key. `like` is the id of a key whose settings the form begins with. */
+/** Returns the URL of the page that creates a key. `like` is the id of the key from which the form takes its initial settings. */
 export function newKeyUrl(listUrl: string, like: string | null = null): string {
   return urlOf(`${listUrl}/new`, { like });
 }
 
-/** The page of a key on which an action is confirmed. */
+/** A page that confirms an action on a key. */
 export type KeyPage = 'rotate' | 'rename' | 'restrict' | 'move' | 'revoke';
 
-/** The paths of a key's pages, and the list to which they lead back. */
+/** What the URLs of a key's pages are made from. */
 export type KeyUrls = {
-  /** The list of the holder's keys, such as "/profile/api-keys". */
+  /** The path of the list of the holder's keys, such as "/profile/api-keys". */
   readonly listUrl: string;
   /**
-   * The filters and the position of the organization's list, as backFrom returns them; `null` if the pages lead back to the list
-   * of the holder's keys.
+   * The filters and the position in the organization's list of keys, as backFrom returns them; `null` if the pages link back to
+   * the list of the holder's keys.
    */
   readonly back: string | null;
 };
 
-/** Returns the URL of the key's own page, or of the page for an action. */
+/** Returns the URL of the key's own page or, with `page`, of an action's page. */
 export function keyUrl({ id }: { readonly id: string }, { listUrl, back }: KeyUrls, page?: KeyPage): string {
   return urlOf(at(`${listUrl}/${id}`, page), { back });
 }
 
-/** Returns the URL of the list of recorded requests with a key. */
 export function requestsUrl(listUrl: string, keyId: string): string {
   return `${listUrl}/${keyId}/requests`;
 }
 
-/** Returns the URL of the list of requests with a key that the server refused; with "limited", those above a rate limit. */
+/**
+ * Returns the URL of the list of the key's requests that the server refused. With "limited", the list contains only the requests
+ * above a rate limit.
+ */
 export function refusedRequestsUrl(
   { id }: { readonly id: string },
   { listUrl, back }: KeyUrls,
@@ -199,7 +197,6 @@ export function refusedRequestsUrl(
 
 // Sections of the dashboard.
 
-/** The sections for people who are signed in. */
 export const SECTION_URLS: readonly string[] = [PROFILE_URL, PEOPLE_URL, ORGANIZATION_URL];
 
 /** The pages that anybody may open, but only in a cell, because each cell has the sessions of its own users. */
@@ -211,16 +208,18 @@ export const GUEST_URLS: readonly string[] = [
   WELCOME_URL,
 ];
 
-/** Returns whether the path is one of the URLs or is below one of them. */
 export function isBelow(path: string, urls: readonly string[]): boolean {
   return urls.some((url) => path === url || path.startsWith(`${url}/`));
 }
 
-/** The maximum number of characters of a path that is stored while a person signs in at an identity provider. */
+/**
+ * The maximum number of characters of a "next" path. The database stores the path while a person signs in at an identity
+ * provider.
+ */
 const MAX_NEXT_CHARACTERS = 2000;
 
 /**
- * Returns the path to which the sign-in leads: `text` if it is the path of a page for signed-in people, otherwise the profile
+ * Returns the path to which the sign-in redirects: `text` if it is the path of a page for signed-in people, otherwise the profile
  * page.
  */
 export function safeNext(text: string | null): string {

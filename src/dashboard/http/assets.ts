@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Request, type Response, Router } from 'express';
 import { ASSETS_URL } from './addresses.ts';
 
-/** The parts of dashboard.css, in order. Rules of a later part override those of an earlier one. */
+/** The parts of dashboard.css. The order matters: a later rule overrides an earlier one. */
 const STYLES = [
   'shared',
   'text',
@@ -31,8 +31,8 @@ type AssetName = keyof typeof TYPES;
 export type AssetUrls = Readonly<Record<AssetName, string>>;
 
 /**
- * Serves the files of `assets/`, which are read once. Their URLs contain a hash of the content, so that browsers may cache them
- * forever.
+ * Serves the files of `assets/`, which are read only at the start. Their URLs contain a hash of the content, so that browsers may
+ * cache them forever.
  */
 export function serveAssets(setPageHeaders: (res: Response) => void): { urls: AssetUrls; router: Router } {
   const router = Router({ caseSensitive: true, strict: true });

@@ -5,13 +5,16 @@ import { isSameText } from '../../domain/text.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestError } from './request-error.ts';
 
-/** The maximum size of a request body, and the error for a larger body. */
+/** The maximum size of a request body, and the error if the body is larger. */
 export type MaxSize = { readonly bytes: number; readonly error: 'too-large' | 'report-too-large' };
-/** The maximum size of a form for which its route sets no other size: 10 KiB. Most forms have at most seven short fields. */
+/** The maximum size of a form if the route sets no other: 10 KiB. Most forms have at most seven short fields. */
 export const MAX_FORM: MaxSize = { bytes: 10 * 1024, error: 'too-large' };
 export const TOKEN_FIELD = 'form_token';
 
-/** Returns the fields of the submitted form. Throws unless a page of the dashboard made the form for this session. */
+/**
+ * Returns the fields of the submitted form. Throws unless the form comes from a page of the dashboard that was made for this
+ * session.
+ */
 export async function readFields(
   req: IncomingMessage,
   context: RequestContext,
@@ -24,8 +27,8 @@ export async function readFields(
 }
 
 /**
- * Throws if the form comes from another site. Browsers say which site sends a form: in Sec-Fetch-Site over HTTPS and on
- * localhost, otherwise in Origin.
+ * Throws if another site sent the form. Browsers name the sending site: in Sec-Fetch-Site over HTTPS and on localhost, otherwise
+ * in Origin.
  */
 export function requireSameOrigin({ headers }: IncomingMessage, origin: string): void {
   const site = headers['sec-fetch-site'];

@@ -3,9 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
 type Cookies = {
-  /** The session token; `null` if the browser sent no session cookie. */
   readonly session: string | null;
-  /** The secret for the forms of people who are not signed in; `null` if the browser sent no form cookie. */
+  /**
+   * The secret from which the form tokens of people who are not signed in are derived; `null` if the browser sent no form cookie.
+   */
   readonly formSecret: string | null;
 };
 
@@ -47,9 +48,9 @@ function setCookie(name: string, value: string, { isSecure, ...age }: { isSecure
 }
 
 /**
- * Returns the token that ties a form to a session. `secret` is the session token or, before sign-in, the secret of the form
- * cookie. The attack: another site submits the sign-in form, to sign the person in to the attacker's account. The form token does
- * not reveal the secret.
+ * Returns the token that ties a form to a session, without revealing the secret. `secret` is the session token or, before
+ * sign-in, the secret in the form cookie. The attack: another site submits the sign-in form, to sign the person in to the
+ * attacker's account.
  */
 export function formTokenOf(secret: string): string {
   return sign(secret, 'form');

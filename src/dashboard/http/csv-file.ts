@@ -1,10 +1,10 @@
 import type { SignedInContext } from './request-context.ts';
 import type { View } from './view.ts';
 
-/** The columns of a file, in their order, with the text of a cell for each row. */
+/** The columns of a file, in order. Each is a function that returns the cell's text for a row. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => string | null>>;
 
-/** Returns a download of the rows as CSV. The name of the file ends in today's date. */
+/** Returns a CSV file of the rows as a download. Its name ends in the current date. */
 export function csvFile<Row>(
   context: SignedInContext,
   {
@@ -17,7 +17,7 @@ export function csvFile<Row>(
   return { kind: 'download', fileName, lines: csvLines(columns, inTurns(pages, context)) };
 }
 
-/** Reads each page in a separate turn, so that a client that reads slowly does not keep others waiting. */
+/** Reads each page in a turn of its own, so that a client that reads slowly does not delay other clients. */
 async function* inTurns<T>(pages: AsyncIterable<T>, { inTurn }: SignedInContext): AsyncGenerator<T> {
   const rest = pages[Symbol.asyncIterator]();
   const next = () => inTurn(() => rest.next());
@@ -32,8 +32,8 @@ async function* csvLines<Row>(columns: Columns<Row>, pages: AsyncIterable<readon
 }
 
 /**
- * Returns one line of CSV (RFC 4180, section 2). Puts an apostrophe in front of text that a spreadsheet would evaluate as a
- * formula. The attack: a user is named "=HYPERLINK(...)", and the formula runs for the person who opens the file.
+ * Returns one line of CSV (RFC 4180, section 2). Puts an apostrophe before text that a spreadsheet would evaluate as a formula.
+ * The attack: a user is named "=HYPERLINK(...)", and the formula runs for the person who opens the file.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
@@ -43,7 +43,8 @@ export function csvLine(cells: readonly string[]): string {
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The start of a formula. In regions where the comma is the decimal separator, spreadsheets also begin a cell after a semicolon.
+ * The place before the first character of a formula. Where the comma is the decimal separator, spreadsheets separate cells with
+ * semicolons, so a formula can also follow a semicolon.
  */
 const FORMULA = /(^|[;\t\r\n])(?=[\s\p{C}]*[=+\-@＝＋－＠])/gu;
 

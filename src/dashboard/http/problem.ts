@@ -2,13 +2,13 @@ import type { FieldErrors } from '../../domain/errors.ts';
 import { formatCount } from '../../domain/text.ts';
 import type { Conflict, Invalid, NameTaken, RateLimited } from '../../service/outcome.ts';
 
-/** Why a form was refused. The page that shows the form again contains these messages. */
+/** Why a form was refused. The page shows these messages together with the form. */
 export type Problem = {
   readonly status: number;
-  /** The message about the whole form, which is shown if no field has a message. */
+  /** The message about the whole form. It is shown only if no field has a message. */
   readonly message: string;
   readonly fields: FieldErrors;
-  /** The seconds to wait after too many attempts; otherwise `null`. */
+  /** The number of seconds to wait after too many attempts; `null` if the reason is another one. */
   readonly retryAfterSeconds: number | null;
 };
 
@@ -23,13 +23,13 @@ export function problemOf(refusal: Invalid | Conflict | NameTaken | RateLimited)
       const { retryAfterSeconds } = refusal;
       const minutes = formatCount(Math.ceil(retryAfterSeconds / 60), 'minute');
       const message = `There were too many attempts. Try again in ${minutes}.`;
-      // RFC 6585, section 4 defines status 429 and allows Retry-After.
+      // RFC 6585, section 4: a 429 response may contain Retry-After.
       return { status: 429, message, fields: {}, retryAfterSeconds };
     }
   }
 }
 
-/** Returns a problem that is not about one particular field. */
+/** Returns a problem that concerns the whole form. */
 export function formProblem(message: string): Problem {
   return { status: 422, message, fields: {}, retryAfterSeconds: null };
 }

@@ -26,30 +26,27 @@ export type DashboardDeps = {
   /** The name of the cell, which is part of new keys; `null` or omitted if the installation is not a cell. */
   readonly cell?: string | null | undefined;
   /**
-   * The address at which people reach Charter, such as https://charter.example.org. If it is omitted, the address of each request
-   * is used.
+   * The address at which people reach Charter, such as https://charter.example.org. The default is the address of each request.
    */
   readonly publicUrl?: string | undefined;
   /** The address that this cell shares with others; `null` or omitted if there is no shared address. */
   readonly common?: CommonAddress | null | undefined;
-  /** The URL at which people get support: a web page or a mailto URL. */
   readonly supportUrl?: string | undefined;
   readonly outbox: Outbox;
-  /** The public keys of the secret scanner that may send signed reports of leaked keys. */
+  /** The public keys of the secret scanner that sends signed reports of leaked keys. */
   readonly scannerKeys: ScannerKeys;
-  /** Which addresses webhooks may be sent to. */
+  /** The addresses to which webhooks may be sent. */
   readonly webhooks: WebhookTargets;
-  /** The settings for requests to the identity providers of organizations. */
   readonly providers: ProviderAccess;
-  /** The rate limits of organizations without limits of their own. */
+  /** The rate limits of an organization that has no limits of its own. */
   readonly requestLimits: RequestLimits;
-  /** Returns the address of the client, even if the request came through trusted proxies. */
+  /** Returns the client's address, which trusted proxies pass on in a header. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
-  /** Delays a request from this address if the address sends too many requests without a valid key or session. */
+  /** Delays the request if its address sends too many requests without a valid key or session. */
   readonly throttle: (ip: string) => Promise<void>;
-  /** Runs tasks that need the database. Each network of clients is one tenant of the queue. */
+  /** Runs the tasks that need the database in turn. Each network of clients is one tenant of the queue. */
   readonly queue: FairQueue;
-  /** Writes the uses of keys before a page shows them. */
+  /** The writer of key uses. Pages that show uses call `freshen` first. */
   readonly keyUses: Pick<KeyUseWriter, 'freshen' | 'delaySeconds'>;
   readonly now: () => Date;
   /** Whether people reach Charter over HTTPS. If so, cookies are Secure. */
@@ -57,13 +54,13 @@ export type DashboardDeps = {
   readonly setPageHeaders: (res: ServerResponse) => void;
   /** Reports a bug or an outage. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Reports a refusal under load. */
+  /** Reports that a request was refused because the server is overloaded. */
   readonly onOverload: (overloaded: Overloaded, exchange: Exchange) => void;
 };
 
 export type Dashboard = DashboardDeps & { readonly assets: AssetUrls };
 
-/** A request, as a page's function gets it. */
+/** A request as the function of a page gets it. */
 export type RequestContext = {
   readonly dashboard: Dashboard;
   readonly method: string;
@@ -74,19 +71,19 @@ export type RequestContext = {
   readonly origin: string;
   /** The address that all cells share; `null` if the request came to another address. */
   readonly commonAddress: CommonAddress | null;
-  /** Whether another cell has forwarded the request. The value is not verified: any client can send the header. */
+  /** Whether another cell says that it has forwarded the request. Any client can send the header, so the value proves nothing. */
   readonly isForwarded: boolean;
   readonly auditSource: AuditSource;
   readonly now: Date;
-  /** The session token from the cookie, not verified; `null` if the browser sent no session cookie. */
+  /** The session token from the cookie, not yet verified; `null` if the browser sent no session cookie. */
   readonly token: string | null;
-  /** The secret of the form cookie. Browsers keep the cookie until they are closed. */
+  /** The secret in the form cookie. The cookie lasts until the browser is closed. */
   readonly browserSecret: string;
   /** The token that each form on the page must contain. */
   readonly formToken: string;
   /**
-   * Runs a task that needs the database, or much CPU time, when it is the turn of the client's network. A task must not wait for
-   * the client, because other clients would have to wait, too.
+   * Runs a task that needs the database or much CPU time when it is the turn of the client's network. The task must not wait for
+   * the client, because the other clients would wait, too.
    */
   readonly inTurn: <T>(task: () => T | Promise<T>) => Promise<T>;
 };
@@ -94,18 +91,17 @@ export type RequestContext = {
 export type SignedInContext = RequestContext & {
   readonly actor: Actor;
   readonly token: string;
-  /** When the actor last proved who they are in this session; see isProofFresh. `null` if the session has no proof. */
+  /** When the actor last proved who they are in this session; `null` if never. See isProofFresh. */
   readonly provedAt: Date | null;
   /** Whether the organization is moving to another database. During a move, most pages and forms are refused. */
   readonly isMoving: boolean;
 };
 
-/** Returns the requested path and query. */
 export function askedUrl({ path, query }: Pick<RequestContext, 'path' | 'query'>): string {
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Returns the context of the same visitor on another page. `url` is that page's path and query. */
+/** Returns the same visitor's context for another page. `url` is the path and the query of that page. */
 export function contextAt(context: SignedInContext, url: string): SignedInContext {
   const { pathname, searchParams } = new URL(url, context.origin);
   return { ...context, path: pathname, query: searchParams };
@@ -137,7 +133,7 @@ export function contextOf(req: Request, dashboard: Dashboard): { context: Reques
   return { context, newCookies: sentSecret === null ? [formCookie(formSecret, dashboard.isHttps)] : [] };
 }
 
-/** Returns the `inTurn` of a request. If a task calls `inTurn` again, the nested task runs in the same turn. */
+/** Returns the `inTurn` of a request. If a task itself calls `inTurn`, the nested task runs in the same turn. */
 function turnsOf({ socket }: Request, network: string, queue: FairQueue): RequestContext['inTurn'] {
   let hasTurn = false;
   return async (task) => {
@@ -155,7 +151,7 @@ function turnsOf({ socket }: Request, network: string, queue: FairQueue): Reques
 
 function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditSource {
   const { 'user-agent': userAgent = '' } = req.headers;
-  // The server sets this response header before it routes the request.
+  // The server sets this response header before the routes run.
   const requestId = req.res?.getHeader('X-Request-Id');
   if (typeof requestId !== 'string') throw new Error('The request has no id.');
   return { ip: clientAddressOf(req), userAgent: userAgent.slice(0, 300), requestId };
@@ -163,7 +159,7 @@ function auditSourceOf(req: Request, { clientAddressOf }: DashboardDeps): AuditS
 
 type Visitor =
   | { readonly kind: 'signed-in'; readonly context: SignedInContext }
-  /** `end` is why the cookie's session has ended; `null` if there is no such session or it waits for the second factor. */
+  /** `end` is why the cookie's session ended; `null` if the session does not exist or still needs the second factor. */
   | { readonly kind: 'guest'; readonly end: SessionEnd | null };
 
 /**
@@ -189,20 +185,19 @@ export async function getVisitor(context: RequestContext, { allowedDuringMove = 
   }
 }
 
-/** Returns the context with the signed-in person, or `null` if nobody is signed in. */
 export async function findSignedIn(context: RequestContext): Promise<SignedInContext | null> {
   const visitor = await getVisitor(context);
   return visitor.kind === 'signed-in' ? visitor.context : null;
 }
 
-/** Returns the address that all cells share if the request came to that address; otherwise `null`. */
+/** Returns the address that all cells share if the request was sent to that address, otherwise `null`. */
 export function calledCommonAddress(
   { headers }: IncomingMessage,
   { common = null }: { readonly common?: CommonAddress | null | undefined },
 ): CommonAddress | null {
   if (common === null || headers.host === undefined) return null;
   const { protocol, origin } = new URL(common.url);
-  // A client may send the default port in the Host header, and the host name in any letter case.
+  // Parsing normalizes the Host header, in which a client may write the default port or uppercase letters.
   const called = URL.parse(`${protocol}//${headers.host}`);
   return called?.origin === origin ? common : null;
 }

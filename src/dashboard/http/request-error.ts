@@ -1,4 +1,4 @@
-/** The kinds of requests that no page can handle, each with the text of its error page. */
+/** The errors of requests that no page can handle, each with the text of its error page. */
 export const REQUEST_ERRORS = {
   forged: {
     status: 403,

@@ -6,7 +6,7 @@ import type { Html } from '../../html/html.ts';
 
 type Extras = { readonly headers?: Readonly<Record<string, string>>; readonly cookies?: readonly string[] };
 
-/** The result of a page's function. Only `sendView` writes to the response. */
+/** The result of a page's function. Only `sendView` writes the result to the response. */
 export type View = Extras &
   (
     | { readonly kind: 'page'; readonly status: number; readonly html: Html }
@@ -21,7 +21,7 @@ export function redirect(to: string, extras: Extras = {}): View {
 
 type Deps = { readonly setPageHeaders: (res: ServerResponse) => void };
 
-/** Writes the response, with the security headers of a web page. */
+/** Writes the view to the response, with the security headers of a web page. */
 export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, view: View): Promise<void> {
   setPageHeaders(res);
   res.setHeader('Cache-Control', 'no-store');
@@ -44,29 +44,32 @@ export async function sendView({ setPageHeaders }: Deps, res: ServerResponse, vi
       return;
     }
     case 'redirect':
-      // A browser follows a 303 response with GET, whatever the method of the request was (RFC 9110, section 15.4.4).
+      // After a 303 response, a browser sends GET, whatever the method of the request was (RFC 9110, section 15.4.4).
       res.writeHead(303, { Location: view.to, 'Content-Length': 0 });
       res.end();
       return;
     case 'download': {
-      // The response to HEAD has no body, so the lines are not read.
+      // The response to a HEAD request has no body, so no lines are read.
       const lines = res.req.method === 'HEAD' ? [] : await startReading(view.lines);
       res.writeHead(200, {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${view.fileName}"`,
       });
       await pipeline(Readable.from(lines), res).catch((error: unknown) => {
-        // A download that the client cancels is not a fault. Any other error is a fault, because the file ends in the middle.
+        // A client may cancel a download, which is not a fault. Any other error is a fault, because the file is incomplete.
         if (!CANCELLED.test(codeOf(error))) throw error;
       });
     }
   }
 }
 
-/** The errors of a cancelled download: the first while lines are being sent, the second before the first line. */
+/** The error codes of a cancelled download: PREMATURE_CLOSE while lines are being sent, UNABLE_TO_PIPE before the first line. */
 const CANCELLED = /^ERR_STREAM_(PREMATURE_CLOSE|UNABLE_TO_PIPE)$/;
 
-/** Returns all lines. Reads the first two of them before the response begins, so that an outage still gets an error page. */
+/**
+ * Returns an iterable of all lines. Reads the first two before the response begins, because an error page can be sent only until
+ * then.
+ */
 async function startReading(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const rest = lines[Symbol.asyncIterator]();
   const first = [await rest.next(), await rest.next()].flatMap(({ done, value }) => (done === true ? [] : [value]));

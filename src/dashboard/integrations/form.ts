@@ -19,7 +19,7 @@ import { actionForm, beside, head } from '../markup/parts.ts';
 import { INTEGRATION_ROLE_MEANING, ROLE_WORDS } from '../markup/words.ts';
 import { integrationIdOf } from './integration-head.ts';
 
-/** The fields that the form for a new integration and the form for a changed integration share. */
+/** The fields of both forms: the form that creates an integration and the form that changes one. */
 export const CONTENT_FIELDS = {
   name: text({
     label: 'Name',
@@ -108,7 +108,7 @@ export async function change(context: SignedInContext, { values, typed }: Form<t
   return redirect(`${integrationUrl(id)}?done=changed`);
 }
 
-/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, now } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

@@ -10,12 +10,10 @@ type HeadProps = {
   readonly current: 'details' | 'api-keys';
 };
 
-/** Returns the id in the path. */
 export function integrationIdOf({ params }: SignedInContext): string {
   return params['integrationId'] ?? '';
 }
 
-/** Returns the heading and the tabs of an integration's pages. */
 export function integrationHead({ integration, current }: HeadProps): Html {
   const { id, name, role } = integration;
   const url = integrationUrl(id);

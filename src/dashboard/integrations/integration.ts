@@ -25,8 +25,8 @@ import { movingViewOf } from '../routing/errors.ts';
 import { integrationHead, integrationIdOf } from './integration-head.ts';
 
 /**
- * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
- * left out if the state of the integration contradicts it.
+ * The confirmations by the value of the query parameter "done". Anybody can make a link with that parameter, so a function
+ * returns `undefined` if the state of the integration contradicts the confirmation.
  */
 const DONE = new Map<string, (integration: IntegrationDetails) => string | Html | undefined>([
   [
@@ -64,7 +64,7 @@ export async function take(context: SignedInContext): Promise<View> {
   return redirect(`${integrationUrl(id)}?done=taken`);
 }
 
-/** Returns an integration's page. `problem` is why the last action on the integration was refused. */
+/** Returns an integration's page. `problem` is why the last action was refused. */
 async function integrationPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const integration = await getIntegration(dashboard.db, actor, { id: integrationIdOf(context), now });

@@ -20,7 +20,7 @@ import { badge, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { ROLE_WORDS, since } from '../markup/words.ts';
 
-/** Shows all integrations of the organization or, if the role does not allow that, those that the signed-in user owns. */
+/** Shows all integrations of the organization. If the role does not allow that, shows those that the signed-in user owns. */
 export async function showIntegrations(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   if (!mayManageIntegrations(actor.role) && !actor.ownsIntegrations) throw new RequestError('not-allowed');

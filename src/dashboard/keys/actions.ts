@@ -12,20 +12,20 @@ export const ACTION_NAMES: Record<KeyPage, string> = {
   revoke: 'Revoke',
 };
 
-/** Returns the icon and the name of an action, for a link to its page. */
+/** Returns the icon and the name of an action, which are the content of a link. */
 export function actionLabel(action: KeyPage): Html {
   return html`${icon(action)}${ACTION_NAMES[action]}`;
 }
 
 /**
- * Returns whether the action is possible in the key's state. An expired key can only be revoked, so that its name can be used
- * again.
+ * Returns whether the action is possible in the key's state. An expired key can only be revoked, which frees its name for another
+ * key.
  */
 export function isPossible(action: KeyPage, { state }: Pick<KeyDetails, 'state'>): boolean {
   return state === 'active' || (state === 'expired' && action === 'revoke');
 }
 
-/** Returns the actions that the actor may carry out on a key. Only a key of a user can be moved to an integration. */
+/** Returns the actions that the actor may carry out on the key. Only the key of a user can be moved to an integration. */
 export function actionsOn(
   key: KeyDetails,
   { refusal, mayRevoke }: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,
@@ -36,7 +36,7 @@ export function actionsOn(
   return [...changes, ...ends].filter((action) => isPossible(action, key));
 }
 
-/** Returns the menu of actions for a key in a list; `false` if the actor may carry out none of them. */
+/** Returns the menu of actions for a key in a list; `false` if the actor may carry out no action. */
 export function keyMenu(
   key: KeyDetails,
   access: Pick<KeyAccess, 'refusal' | 'mayRevoke'>,

@@ -12,9 +12,9 @@ import { badge, emailText } from '../markup/parts.ts';
 import { day, instant, permissionWords, ROLE_WORDS, since } from '../markup/words.ts';
 import type { KeyContext } from './context.ts';
 
-// Parts that the lists of keys and a key's own page share.
+// Parts that the lists of keys share with a key's own page.
 
-/** Returns the name of the key as a link to the key's own page, and the prefix. */
+/** Returns the name of the key, as a link to the key's own page, and the prefix of the key. */
 export function keyCell(key: Pick<KeyDetails, 'id' | 'name' | 'prefix'>, urls: KeyUrls): Html {
   return html`<a href="${keyUrl(key, urls)}" class="key-name">${key.name}</a><code class="prefix">${key.prefix}…</code>`;
 }
@@ -23,10 +23,7 @@ export function createdCell({ createdAt, createdBy }: Pick<KeyDetails, 'createdA
   return html`${day(createdAt)}<span class="under clamp">by ${createdBy ?? 'an operator'}</span>`;
 }
 
-/**
- * Returns the fact that names the user or the integration for whom a key acts. `linked` replaces the holder's plain name, for
- * example with a link.
- */
+/** Returns the fact that names the holder of a key. `linked` replaces the holder's plain name, for example with a link. */
 export function holderFact(
   { isOwn }: Pick<KeyContext, 'isOwn'>,
   { name, email, role }: KeyAccess['holder'],
@@ -37,20 +34,22 @@ export function holderFact(
   return { name: 'Acts for', value: html`${who}<span class="under">${what} · ${ROLE_WORDS[role].name}</span>` };
 }
 
-/** Returns the user or the integration for whom a key acts, as a cell of a list. */
 export function holderCell(holder: Holder): Html {
   const { name, email } = holder;
   return html`<a class="clamp" href="${keysUrlOf(holder)}">${name}</a><span class="under">${email === null ? 'Integration' : emailText(email)}</span>`;
 }
 
-/** Returns the line for a key in a list of keys that an action will end. */
+/** Returns the item for a key in the list of keys that an action will end. */
 export function keyLine(key: KeyDetails, listUrl: string, now: Date): Html {
   return html`<li><a href="${keyUrl(key, { listUrl, back: null })}">${key.name}</a> <code class="prefix">${key.prefix}…</code><span class="under">Last used: ${lastUse(key, now)}</span></li>`;
 }
 
 const ENDED = { expired: 'Expired', rotated: 'Rotated', revoked: 'Revoked' };
 
-/** Returns the state of a key with its time. `urls` are the URLs of the key's pages; `null` if the reader may not see them. */
+/**
+ * Returns the state of a key and when it ended or will end. `urls` are the URLs of the key's pages; `null` if the reader may not
+ * open them.
+ */
 export function stateCell(key: KeyDetails, now: Date, urls: KeyUrls | null): Html {
   const { state, endedAt, expiresAt } = key;
   if (endedAt === null) {
@@ -60,7 +59,7 @@ export function stateCell(key: KeyDetails, now: Date, urls: KeyUrls | null): Htm
   return html`${stateBadges(key, now)}${state !== 'expired' && html` <span class="small">${enderWords(key)}</span>`}<span class="under">${instant(endedAt)}</span>${refusals(key, urls)}`;
 }
 
-/** Returns the state of a key without its times, which are elsewhere on the key's own page. */
+/** Returns the state of a key without times, which the key's own page shows elsewhere. */
 export function stateWords(key: KeyDetails, context: KeyContext): Html {
   return html`${stateBadges(key, context.now)}${refusals(key, context)}`;
 }
@@ -82,14 +81,14 @@ function refusals(key: KeyDetails, urls: KeyUrls | null): Html | false {
   return html`<span class="under warn-text">${urls === null ? words : html`<a href="${refusedRequestsUrl(key, urls)}">${words}</a>`}</span>`;
 }
 
-/** Returns how a key ended: "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
+/** Returns how a key ended, such as "was revoked by Mei Tanaka, 20 Sep 2026, 14:05 UTC". */
 export function endWords(key: KeyDetails): Html {
   const { state, endedAt } = key;
   const why = key.isLeaked || key.isUnused ? `because it was ${enderWords(key)}` : enderWords(key);
   return html`${state === 'expired' ? 'has' : 'was'} ${state}${state !== 'expired' && html` ${why}`}${endedAt !== null && html`, ${instant(endedAt)}`}`;
 }
 
-/** Returns who ended the key, such as "by Mei Tanaka", or why it was ended. */
+/** Returns who ended the key, such as "by Mei Tanaka", or why the key was ended. */
 function enderWords({ endedBy, isLeaked, isUnused }: KeyDetails): string {
   if (isLeaked) return 'reported as leaked';
   if (isUnused) return 'not used';
@@ -111,7 +110,7 @@ export function permissionsCell(key: Pick<KeyDetails, 'permissions' | 'beyondRol
   return html`${permissionWords(key.permissions)}${beyondRoleWords(key)}`;
 }
 
-/** Returns a warning about permissions that the holder's role does not allow; `false` if it allows all permissions of the key. */
+/** Returns a warning if the key has permissions that the holder's role does not allow, otherwise `false`. */
 export function beyondRoleWords({ beyondRole }: Pick<KeyDetails, 'beyondRole'>): Html | false {
   return (
     beyondRole.length > 0 && html`<span class="under warn-text">The role does not allow ${beyondRole.join(', ')}</span>`
@@ -121,8 +120,8 @@ export function beyondRoleWords({ beyondRole }: Pick<KeyDetails, 'beyondRole'>):
 const FEW_ADDRESSES = 4;
 
 /**
- * Returns the allowed addresses. `lacksList` is true if the organization requires a list of addresses but the key is older and
- * has none.
+ * Returns the allowed addresses of a key. `lacksList` is true if the key has no list of addresses although the organization now
+ * requires one.
  */
 export function addressesFact(
   { addresses }: Pick<KeyDetails, 'addresses'>,
@@ -138,19 +137,19 @@ export function addressesFact(
   return { name: 'Allowed addresses', value };
 }
 
-/** The warning for a key without a list of addresses, in an organization that requires such lists. */
+/** The warning about a key without a list of addresses, in an organization that requires such lists. */
 export const NO_ADDRESSES = 'May write from any address';
 
 type LimitProps = {
   readonly key: Pick<KeyDetails, 'id' | 'requestsPerSecond'>;
   readonly limits: KeyAccess['limits'];
-  /** How much the key has been used; `null` for a key that was just created. */
+  /** How much the key has been used; `null` if the key was just created. */
   readonly usage: KeyUsage | null;
 };
 
 /**
- * Returns the limit in effect, the part of it that was used in the busiest hour, and the number of requests that the limit
- * refused.
+ * Returns the fact about the key's rate limit: the limit, the share of it that the busiest hour used, and the number of requests
+ * that it refused.
  */
 export function limitFact(
   context: Pick<KeyContext, 'dashboard' | 'listUrl' | 'back'>,
@@ -190,21 +189,20 @@ function percentage(part: number, whole: number): string {
 }
 
 /**
- * Returns when the key was last used. Does not say "Never" while a use may not have been written yet, because a user who trusts
- * "Never" would end a key that is in use.
+ * Returns when the key was last used. Says "Never" only once every use has been written to the database, because people end keys
+ * that were never used.
  */
 export function lastUse(key: Pick<KeyDetails, 'lastUsedAt' | 'endedAt'>, now: Date): Html {
   if (key.lastUsedAt !== null) return since(key.lastUsedAt, now);
   return html`<span class="quiet">${mayHaveUnwrittenUse(key, now) ? 'No use recorded yet' : 'Never'}</span>`;
 }
 
-/** Returns the network and the client of the last use; `false` if neither is known. */
 export function lastClient(key: Pick<KeyDetails, 'lastUsedNetwork' | 'lastUsedClient'>): Html | false {
   const words = lastClientWords(key);
   return words !== false && html`<span class="under breakable">${words}</span>`;
 }
 
-/** Returns words such as "from 192.0.2.1 with curl/8.5.0"; `false` if neither the network nor the client is known. */
+/** Returns words such as "from 192.0.2.1 with curl/8.5.0"; `false` if both the network and the client are unknown. */
 export function lastClientWords({
   lastUsedNetwork: network,
   lastUsedClient: client,

@@ -21,9 +21,9 @@ import { ACTION_NAMES, isPossible } from './actions.ts';
 import { endWords, expiryFact, holderFact, lastClientWords, lastUse } from './cells.ts';
 import { type KeyContext, keyIdOf, requireHolderKind, toList, upToList } from './context.ts';
 
-// Each action on a key (rotate, rename, restrict, move, revoke) has its own page, so that it works without a script. The page
-// shows the form, or says that the actor may not carry out the action or that the key has ended. The service checks all of this
-// again when the form is sent. If a field is wrong, the page shows the form again.
+// Each action on a key (rotate, rename, restrict, move, revoke) has its own page, because the dashboard must work without
+// scripts. The page shows the form, or says that the actor may not carry out the action or that the key has ended. When the form
+// is sent, the service checks all of this again. If a field is wrong, the page shows the form again.
 
 /** Returns the key in the path, and what the actor may do with it. */
 export async function readKey(context: KeyContext) {
@@ -47,9 +47,9 @@ type Confirmation = {
 
 type Content = {
   readonly words?: Html;
-  /** The form; omitted if there is nothing to send. By default, the button has the name of the action. */
+  /** The form; omitted if there is nothing to submit. By default, the text of the button is the name of the action. */
   readonly form?: Pick<ActionForm, 'fields' | 'kind' | 'rest'> & { readonly button?: string };
-  /** A notice about what the last submission changed in the form without saving it. */
+  /** A notice about values that the last submission added to the form. The values are not saved yet. */
   readonly notice?: Html | false;
 };
 
@@ -85,7 +85,6 @@ function alreadyEnded(key: KeyDetails, { backUrl }: KeyContext): Content {
   };
 }
 
-/** Returns the holder of the key, the key itself, and its last use. */
 function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holder']): Html {
   return facts([
     holderFact(context, holder),
@@ -95,12 +94,12 @@ function keyFacts(context: KeyContext, key: KeyDetails, holder: KeyAccess['holde
   ]);
 }
 
-/** Returns whether the key is active and was used within the last 24 hours. */
+/** Returns whether the key is active and was used in the last 24 hours. */
 export function isInUse({ now }: KeyContext, { state, lastUsedAt }: KeyDetails): boolean {
   return state === 'active' && lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < DAY_MS;
 }
 
-/** Returns the recent requests with a key, which an action would end; `false` if the key is not in use. */
+/** Returns a section about the recent requests with a key that an action would end; `false` if the key is not in use. */
 export async function recentTraffic(context: KeyContext, key: KeyDetails): Promise<Html | false> {
   const { dashboard, actor, holderId: userId, listUrl, back, now } = context;
   if (!isInUse(context, key)) return false;
@@ -114,8 +113,8 @@ export async function recentTraffic(context: KeyContext, key: KeyDetails): Promi
 const DAY_HOURS = 24;
 
 /**
- * Returns whether the actor must type the name of the key to rotate or revoke it. This is required if the key belongs to another
- * holder and is in use.
+ * Returns whether the actor must type the key's name to rotate or revoke the key. This is required for a key of another holder
+ * that is in use.
  */
 export function mustTypeName(context: KeyContext, key: KeyDetails): boolean {
   return !context.isOwn && isInUse(context, key);
@@ -128,7 +127,7 @@ export const keyNameField = text({
   attributes: html`maxlength="100" required autocomplete="off" spellcheck="false"`,
 });
 
-/** Returns a refusal unless the typed name is right, or no name is required. */
+/** Returns a refusal if the name must be typed and the typed name is wrong, otherwise `null`. */
 export async function checkTypedName(context: KeyContext, typed: string): Promise<Invalid | null> {
   if (context.isOwn) return null;
   const { key } = await readKey(context);
@@ -136,12 +135,12 @@ export async function checkTypedName(context: KeyContext, typed: string): Promis
   return invalid('key_name', `must be “${key.name}”.`);
 }
 
-/** Returns why the actor may not carry out the action on the holder's keys, or `null` if the actor may. */
+/** Returns why the actor may not carry out the action on the holder's keys; `null` if the action is allowed. */
 export function refusalOf({ isOwn }: KeyContext, access: KeyAccess, action: KeyAction): KeyRefused | null {
   return access.refusal === null ? null : keyRefusalOf(access.refusal, { holder: access.holder, isOwn, action });
 }
 
-/** Returns a notice that says why the actor is refused, and who can help. */
+/** Returns a notice that says why the action is refused, and who can help. */
 export async function refusalNotice(context: KeyContext, { reason, message }: KeyRefused): Promise<Html> {
   const administrators = reason === 'role' ? await listAdministrators(context.dashboard.db, context.actor.scope) : [];
   return html`<div class="notice"><p><strong>${message}</strong></p>
@@ -154,7 +153,7 @@ const HEADS: Record<KeyRefusal, { status: number; title: string }> = {
   role: { status: 403, title: 'You may not do this' },
 };
 
-/** Returns the page that replaces the form if the action cannot be carried out. */
+/** Returns the page that is shown in place of the form if the action cannot be carried out. */
 export async function refusedPage(context: KeyContext, refused: KeyRefused | Conflict): Promise<View> {
   if (refused.kind === 'conflict') return conflictPage(context, refused, toList(context));
   const message = await refusalNotice(context, refused);

@@ -16,16 +16,17 @@ export type KeyContext = SignedInContext &
     readonly isOwn: boolean;
     readonly holderKind: HolderKind;
     /**
-     * The list to which the pages of a key lead back: the list of its holder's keys, or the organization's list with its filters.
+     * The URL of the list to which the pages of a key link back: the list of the holder's keys, or the organization's list with
+     * its filters.
      */
     readonly backUrl: string;
-    /** Returns the heading above the list. */
+    /** Returns the heading above the list of keys. */
     readonly head: (holder: KeyAccess['holder']) => Html;
   };
 
-/** A part of the dashboard that has pages for keys. */
+/** A part of the dashboard that has pages for the keys of a kind of holder. */
 export type KeyPlace = {
-  /** The path of the list, as a pattern for Express. */
+  /** The path of the list of keys, as an Express path. */
   readonly listPath: string;
   readonly holderKind: HolderKind;
   readonly mayEnter: SignedInPage['mayEnter'];
@@ -41,29 +42,29 @@ export function keyContext(context: SignedInContext, place: KeyPlace): KeyContex
   return { ...context, ...location, holderKind, isOwn, back, backUrl };
 }
 
-/** Returns the id of the key in the path. */
 export function keyIdOf({ params }: KeyContext): string {
   return params['keyId'] ?? '';
 }
 
-/** Throws "not_found" if the path is that of a user but the holder is an integration, or the reverse. */
+/** Throws "not_found" if the path is that of a user but the holder is an integration, or vice versa. */
 export function requireHolderKind({ holderKind }: KeyContext, holder: KeyAccess['holder']): void {
   if (holder.kind !== holderKind) throw holderKind === 'integration' ? noSuchIntegration() : noSuchUser();
 }
 
-/** Returns the link from an error page back to the list. */
 export function toList({ backUrl }: KeyContext): { name: string; href: string } {
   return { name: 'See the API keys', href: backUrl };
 }
 
-/** Returns the link to the list, for the top of a page. `ofUser` is the name of the list of the holder's keys. */
+/**
+ * Returns the link to the list, for the top of a page. `ofUser` is the link's text if it leads to the list of the holder's keys.
+ */
 export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { name: string; href: string } {
   return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
 }
 
 /**
- * Returns the function of a page that shows the uses of keys. Before the page is read, the uses that this process has recorded
- * are written.
+ * Returns the page's function, preceded by writing the uses of keys that this process has not written yet. For pages that show
+ * the uses of keys.
  */
 export function withFreshUses<Context extends SignedInContext>(get: (context: Context) => Promise<View>) {
   return async (context: Context): Promise<View> => {

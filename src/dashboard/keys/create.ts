@@ -45,7 +45,7 @@ export const CREATE_FORM = {
     hint: 'After that, the key is refused. Rotate it before then: that can renew its expiry.',
     options: ({ access, context }: FormProps) => lifeOptions(access.policy, context.now, [ON_A_DAY]),
   }),
-  /** A day such as "2026-01-31". It is used only if `expiry` is ON_A_DAY. */
+  /** A day such as "2026-01-31". It is used only if ON_A_DAY is selected as the expiry. */
   expiryDate: withParser(
     text({
       label: 'Last day',
@@ -95,12 +95,12 @@ export async function create(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** Returns the last millisecond of a day in UTC. Text that is not a day gives an invalid Date, which the service refuses. */
+/** Returns the last millisecond of a day in UTC. If the text is not a day, returns an invalid Date, which the service refuses. */
 function parseLastMoment(text: string): Date {
   return new Date((parseDay(text)?.getTime() ?? Number.NaN) + DAY_MS - 1);
 }
 
-/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function createPage(context: KeyContext, refused: Filling | null): Promise<View> {
   const { dashboard, actor, holderId: userId, isOwn, listUrl, now, query } = context;
   const access = await getKeyAccess(dashboard.db, actor, userId);
@@ -131,15 +131,15 @@ ${beside({ title: 'The new key', about: aboutKey(context, access, activeKeys), c
   return page(context, { title: 'Create API Key', main, problem: filled.problem, formUrl: newKeyUrl(listUrl) });
 }
 
-/**
- * Returns the first values of the form: read permissions only, and the default expiry. Users select more permissions if they need
- * them.
- */
+/** Returns the initial values of the form: read permissions only, and the default expiry. */
 function initialValues({ policy }: KeyAccess): Filling['typed'] {
   return { ...emptyOf(CREATE_FORM), permissions: READ_PERMISSIONS, expiry: defaultLife(policy) };
 }
 
-/** Returns the values for a second key like this one, with which a program can change its key without an interruption. */
+/**
+ * Returns the initial values for a second key with the settings of this key. With a second key, a program can change keys without
+ * an interruption.
+ */
 function valuesLike(key: KeyDetails, access: KeyAccess): Filling['typed'] {
   return {
     ...initialValues(access),
@@ -188,7 +188,9 @@ function activeWords(activeKeys: number): string {
   return `${activeKeys} of ${MAX_ACTIVE_KEYS} active`;
 }
 
-/** Returns a warning for a user who has the maximum number of keys, before the user fills in a form that would be refused. */
+/**
+ * Returns a warning that the user has the maximum number of keys, so that the user does not fill in a form that would be refused.
+ */
 function fullNotice(activeKeys: number, listUrl: string): Html {
   return html`<div class="notice warn"><p><strong>${activeWords(activeKeys)}: no more can be created.</strong> <a href="${listUrl}">Revoke an API key</a> that is not needed any more first.</p></div>`;
 }

@@ -14,15 +14,16 @@ import { extraValue, lines, type Option, text, withParser } from '../forms/field
 import { doneNotice } from '../markup/parts.ts';
 import type { KeyContext } from './context.ts';
 
-// The fields of the forms for keys: the expiry, the allowed addresses, the addresses from which a key was used, and the rate
-// limit.
+// The fields of the forms for keys.
 
 const LIVES_DAYS = [7, 30, 90, 180, 365, 730];
 const NEVER: Option = { value: 'never', words: 'Never expires' };
-/** The option for a date in another field. The style sheet shows that field only while this option is selected. */
+/** The option "on a day". The day is another field, which the style sheet shows only while this option is selected. */
 export const ON_A_DAY: Option = { value: 'day', words: 'On a day of your choice' };
 
-/** Returns options for the lifetimes that the organization allows, then `others`, then "never" if it is allowed. */
+/**
+ * Returns the options for the expiry: the lifetimes that the organization allows, then `others`, then "never" if it is allowed.
+ */
 export function lifeOptions(
   { maxKeyLifeDays, allowsUnendingKeys }: KeyPolicy,
   now: Date,
@@ -37,14 +38,13 @@ export function lifeOptions(
   return [...options, ...others, ...(allowsUnendingKeys ? [NEVER] : [])];
 }
 
-/** Returns the value of the option that is selected by default. */
 export function defaultLife({ maxKeyLifeDays }: KeyPolicy): string {
   return String(Math.min(DEFAULT_LIFE_DAYS, maxKeyLifeDays));
 }
 
 export const LIFE_LABEL = 'Expiry';
 
-/** Returns the number of days, `null` for "never", or `NaN` for any other text, which the service refuses. */
+/** Returns the number of days; `null` for "never"; `NaN` if the text is neither, which the service refuses. */
 export function parseLifeDays(text: string): number | null {
   if (text === NEVER.value) return null;
   return /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -54,7 +54,6 @@ const REQUIRED_ADDRESSES = 'Your organization requires them for each key that ma
 
 type AddressesProps = { readonly access: Pick<KeyAccess, 'policy'>; readonly context: KeyContext };
 
-/** The field for the addresses from which a key may be used. */
 export const addressesField = lines({
   label: 'Allowed addresses',
   hint: ({ access: { policy }, context: { auditSource } }: AddressesProps) =>
@@ -64,7 +63,6 @@ export const addressesField = lines({
 
 type LimitProps = { readonly access: Pick<KeyAccess, 'limits'>; readonly context: KeyContext };
 
-/** The field for the rate limit of a key. */
 export const limitField = withParser(
   text({
     label: 'Requests per second',
@@ -75,31 +73,34 @@ export const limitField = withParser(
   parseLimit,
 );
 
-/** Returns `null` if the text is empty, or `NaN` if it is not an integer; the service refuses `NaN`. */
+/** Returns the limit; `null` if the text is empty; `NaN` if the text is not an integer, which the service refuses. */
 function parseLimit(text: string): number | null {
   const trimmed = text.trim().replaceAll(',', '');
   if (trimmed === '') return null;
   return /^\d{1,7}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
-/** The button that adds the addresses from which the key was used to the form's list. It saves nothing. */
+/**
+ * The button that adds the addresses from which the key was used to the field for the allowed addresses. The button does not save
+ * the form.
+ */
 export const takeButton = extraValue();
 
 export type UsedAddresses = {
-  /** The value of the field for the allowed addresses. */
+  /** The new value of the field for the allowed addresses. */
   readonly addresses: string;
   /** A notice that lists the added addresses; `false` if the button was not pressed. */
   readonly notice: Html | false;
   /**
-   * The list of used addresses, with the button. The section must come last in the form, because the Enter key presses the form's
-   * first button.
+   * The list of used addresses, with the button. The section must be the last in the form, because the Enter key presses the
+   * form's first button.
    */
   readonly section: Html;
 };
 
 /**
- * Returns the addresses from which the key was used, for a form with a list of allowed addresses. `isTaken` is true if the button
- * that adds them was pressed.
+ * Returns the addresses from which the key was used, for a form with the field for the allowed addresses. `isTaken` is true if
+ * the person pressed the button that adds them.
  */
 export async function usedAddresses(
   context: KeyContext,

@@ -8,8 +8,8 @@ import { addressesFact, limitFact } from './cells.ts';
 import { type KeyContext, upToList } from './context.ts';
 
 /**
- * Returns the only page that shows a whole key. `replacedPrefix` is the prefix of the key that was replaced; `null` if no key
- * was.
+ * Returns the only page that shows a whole key. `replacedPrefix` is the prefix of the key that this key replaced; `null` if there
+ * is none.
  */
 export function issuedPage(
   context: KeyContext,
@@ -19,7 +19,8 @@ export function issuedPage(
   const { key, name, permissions, expiresAt, holder, addresses, limits } = issued;
   const { dashboard, isOwn, backUrl, origin } = context;
   const title = replacedPrefix === null ? 'API key created' : 'API key rotated';
-  // If cells share an address, that address is shown, because it stays the same when the organization moves to another cell.
+  // If cells share an address, the command uses the shared address, because that stays the same when the organization moves to
+  // another cell.
   const apiUrl = dashboard.common?.url ?? origin;
   const curl = `curl -H "Authorization: Bearer ${key}" "${apiUrl}/api/parent_programs?limit=2"`;
   const main = html`${head({ title, up: upToList(context), lead: name })}

@@ -29,12 +29,12 @@ import {
 import { type KeyContext, keyIdOf, requireHolderKind, upToList } from './context.ts';
 import { usageSection } from './usage.ts';
 
-/** Shows a key's own page. The events are part of the audit log, so only administrators see them. */
+/** Shows a key's own page. Only administrators see the events, because the events are part of the audit log. */
 export async function showKey(context: KeyContext): Promise<View> {
   const { dashboard, actor, holderId, isOwn, now, query } = context;
   const [after, before] = [query.get('after'), query.get('before')];
   const found = await getKeyWithRotations(dashboard.db, actor, { userId: holderId, keyId: keyIdOf(context), now });
-  // Mails, bookmarks and tickets may contain the URL from before the key was moved.
+  // A mail, a bookmark or a ticket may contain the key's URL from before the key was moved.
   if (found.kind === 'moved')
     return redirect(keyUrl({ id: keyIdOf(context) }, { ...context, listUrl: keysUrlOf(found.holder) }));
   const { key, holder } = found;
@@ -65,7 +65,7 @@ function actions({ key, ...access }: KeyWithRotations, urls: KeyUrls): Html | fa
 
 /**
  * Returns the prefix of the key, as a link to the key's page unless the key belongs to another holder. A key that was replaced
- * before a move still belongs to the former holder.
+ * before a move still belongs to its former holder.
  */
 function prefixLink(key: KeyDetails, context: KeyContext): Html {
   const prefix = html`<code>${key.prefix}…</code>`;
@@ -142,7 +142,7 @@ ${pager({ isFirst, previous, next, urlAt })}</section>`;
 
 /**
  * Returns the text for a key without events. A rotation is recorded as an event of the replaced key. Keys of the demonstration
- * have no events.
+ * data have no events.
  */
 function noEvents(predecessor: KeyDetails | undefined, context: KeyContext): HtmlValue {
   if (predecessor === undefined) return 'No events are recorded for this key.';

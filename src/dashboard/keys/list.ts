@@ -33,19 +33,19 @@ export async function showList(context: KeyContext): Promise<View> {
   });
 }
 
-/** Returns the URL of the list with the confirmation of what was just done with the key. */
+/** Returns the URL of the list, with the parameters for the confirmation of an action on the key. */
 export function listUrlAfter(action: 'renamed' | 'restricted' | 'revoked', context: KeyContext): string {
   const { back, backUrl, holderId } = context;
   const done = { done: action, key: keyIdOf(context) };
   if (back === null) return urlOf(backUrl, done);
-  // The organization's list needs the id of the holder to find the key.
+  // The organization's list can find the key only with the id of the holder.
   const query = new URLSearchParams({ ...done, user: holderId });
   return `${backUrl}${backUrl.includes('?') ? '&' : '?'}${query}`;
 }
 
 /**
- * Returns the confirmation of an action on a key. Reads the state of the key, because anybody can make a link with a false
- * confirmation. `keys` are the keys on the page.
+ * Returns the confirmation of an action on a key. Reads the key's state, because anybody can make a link that confirms an action
+ * that did not happen. `keys` are the keys on the page.
  */
 export async function actionNotice(
   context: SignedInContext,
@@ -73,10 +73,10 @@ function placesWords({ addresses }: KeyDetails): string {
 
 type ListProps = {
   readonly list: KeyList;
-  /** Whether the list has the active keys; otherwise it has the ended ones. */
+  /** Whether the list contains active keys rather than ended ones. */
   readonly isActive: boolean;
   readonly isFirst: boolean;
-  /** Why the actor may not create a key here, and whom to contact; `null` if the actor may. */
+  /** Why the actor may not create a key here, and whom to contact; `null` if the actor may create one. */
   readonly refusal: Html | null;
 };
 
@@ -106,7 +106,7 @@ ${pager({
 })}</section>`;
 }
 
-/** Returns a section about keys that were moved from the user to integrations, where their history continues. */
+/** Returns a section about the user's keys that were moved to integrations. Their history is on the pages of the integrations. */
 function movedKeys({ actor, now }: KeyContext, { moved, holder }: KeyList): Html | false {
   if (moved.length === 0) return false;
   const mayFollow = mayManageIntegrations(actor.role) || actor.ownsIntegrations;

@@ -63,7 +63,7 @@ export async function move(context: KeyContext, { values, typed }: Form<typeof M
   }
 }
 
-/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> | null): Promise<View> {
   return confirmationPage(context, 'move', {
     fields: MOVE_FORM,
@@ -81,7 +81,6 @@ async function movePage(context: KeyContext, refused: Filled<typeof MOVE_FORM> |
   });
 }
 
-/** Returns the integrations to which the actor may move the key. */
 async function listChoices({ dashboard, actor }: KeyContext, { policy }: KeyAccess): Promise<NamedIntegration[]> {
   const all = await listIntegrationsForChoice(dashboard.db, actor);
   return all.filter(({ role }) => mayTakeKeysOf(actor.role, role) || mayTakeKeysOfOwned(actor.role, role, policy));

@@ -35,7 +35,7 @@ export async function rename(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function renamePage(context: KeyContext, refused: Filled<typeof RENAME_FORM> | null): Promise<View> {
   return confirmationPage(context, 'rename', {
     fields: RENAME_FORM,

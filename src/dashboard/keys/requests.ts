@@ -32,13 +32,12 @@ import { readKey } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
 import { cutToPrefix, keySearchField } from './search.ts';
 
-// The list of recorded requests, with one key or with all keys of the organization, as a page and as a CSV file.
+// The list of recorded requests, as a page and as a CSV file: either with one key or with all keys of the organization.
 
 type Statuses = readonly [lowest: number, highest: number];
 
 const ALL_STATUSES: Statuses = [100, 599];
 
-/** The options of the status filter, by their value. */
 const STATUSES: ReadonlyMap<string, { readonly words: string; readonly statuses: Statuses }> = new Map(
   Object.entries({
     '': { words: 'All', statuses: ALL_STATUSES },
@@ -77,7 +76,7 @@ type FilterValues = Typed<typeof FILTERS>;
 type Props = { readonly operations: readonly string[]; readonly chosen: string };
 
 function operationOptions({ operations, chosen }: Props): readonly Option[] {
-  // No recorded request may have the chosen operation any more.
+  // The chosen operation is added, because all recorded requests with it may have been deleted meanwhile.
   const all = [...new Set([...operations, chosen])].filter((each) => each !== '');
   return [{ value: '', words: 'All' }, ...all.map((each) => ({ value: each, words: each }))];
 }
@@ -86,19 +85,19 @@ function operationOptions({ operations, chosen }: Props): readonly Option[] {
 type Place = {
   readonly of: RequestsOf;
   readonly url: string;
-  /** The URLs of the key's pages; `null` if the list has the requests with all keys. */
+  /** The URLs of the key's pages; `null` if the list contains the requests with all keys. */
   readonly urls: KeyUrls | null;
 };
 
 const ALL_KEYS: Place = { of: 'all keys', url: ORGANIZATION_REQUESTS_URL, urls: null };
 
-/** Returns the list of the key in the path. Throws "not_found" unless the actor may see the key. */
+/** Returns the list of requests with the key in the path. Throws "not_found" unless the actor may see the key. */
 async function readPlace(context: KeyContext): Promise<Place> {
   const { key } = await readKey(context);
   return { of: key, url: requestsUrl(context.listUrl, key.id), urls: context };
 }
 
-/** Returns the URL of a list with these filters and the position of a page. */
+/** Returns the URL of the list with these parameters: the filters and the position of a page. */
 function listUrlOf({ url, urls }: Place, values: Readonly<Record<string, string>>): string {
   return urlOf(url, { ...values, back: urls?.back ?? null });
 }
@@ -113,7 +112,7 @@ export async function showOrganizationRequests(context: SignedInContext): Promis
 
 /**
  * Redirects to the filtered list. The filters are sent by POST, because people may paste a whole API key, which must not get into
- * a URL. In `values`, each key has already been cut to its prefix.
+ * a URL. In `values`, each key has already been replaced with its prefix.
  */
 export async function filterKeyRequests(context: KeyContext, { values }: Form<typeof FILTERS>): Promise<View> {
   return redirect(listUrlOf(await readPlace(context), values));
@@ -151,7 +150,7 @@ async function showRequests(context: SignedInContext, place: Place): Promise<Vie
           up: { name: key.name, href: keyUrl(key, place.urls) },
           lead: html`API key <code>${key.prefix}…</code>`,
         });
-  // If the filters are refused, the page shows no requests, because they would be mistaken for the filtered ones.
+  // If the filters are refused, the page shows no requests, because people would think that they match the filters.
   const content =
     problem === null &&
     html`<section aria-labelledby="requests"><div class="section-head"><h2 id="requests"${key !== null && html` class="unseen"`}>Requests</h2>
@@ -188,7 +187,10 @@ const COLUMNS = {
   key_prefix: ({ key }) => key.prefix,
 } satisfies Record<string, (request: ListedRequest) => string>;
 
-/** Returns the filters of the query, and a problem that names each wrong value; `problem` is `null` if all values are valid. */
+/**
+ * Returns the filters of the query, and a problem with a message for each wrong value; `problem` is `null` if all values are
+ * valid.
+ */
 function readFilters({ status, operation, key, from, to, request }: FilterValues) {
   const errors: Record<string, string[]> = {};
   const chosen = STATUSES.get(status);
@@ -236,7 +238,7 @@ function isFiltered(values: FilterValues): boolean {
   return Object.values(values).some((value) => value !== '');
 }
 
-/** Returns a paragraph that says which requests the list contains, and which it leaves out. */
+/** Returns a paragraph about which requests are recorded and which are not. */
 function keptWords({ unlisted }: RequestSummary, delaySeconds: number): Html {
   const { unsuccessful, successful, days } = KEPT_REQUESTS;
   return html`<p class="quiet">For each key, the last ${formatNumber(unsuccessful)} requests of ${days} days that were refused or failed are listed, and of the successful ones a sample: at most one for each operation every few seconds, and the last ${successful}. Requests of the last ${delaySeconds} seconds may be missing. Requests with an unknown key belong to no key.</p>

@@ -11,8 +11,8 @@ import { listUrlAfter } from './list.ts';
 
 export const RESTRICT_FORM = {
   /**
-   * The networks in use that the new list excludes and that the person has agreed to exclude. Empty if the page showed no
-   * warning.
+   * The networks in use that the new list excludes, as the warning showed them. The person has agreed to exclude them. Empty if
+   * the page showed no warning.
    */
   lockedOut: withParser(hiddenField(), (text) => text.split(' ').filter((network) => network !== '')),
   addresses: addressesField,
@@ -54,8 +54,8 @@ export async function restrict(
 }
 
 /**
- * Returns the page with the form. `sent` is what was sent; `null` if the form is shown for the first time. If `isTaken` is true,
- * the addresses from which the key was used are added to the field.
+ * Returns the page with the form. `sent` is the submitted form; `null` if the form is shown for the first time. If `isTaken` is
+ * true, the addresses from which the key was used are added to the field.
  */
 async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken = false } = {}): Promise<View> {
   return confirmationPage(context, 'restrict', {

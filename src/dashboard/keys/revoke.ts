@@ -22,7 +22,7 @@ import { listUrlAfter } from './list.ts';
 
 export const REVOKE_FORM = {
   keyName: keyNameField,
-  /** The page that asks a second time sends this value. */
+  /** Sent by the page that asks for a second confirmation. */
   confirmed: extraValue(),
 };
 
@@ -46,7 +46,7 @@ export async function revoke(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** Returns the page with the form. `isSecond` means that the key is in use, and is not revoked until the actor confirms again. */
+/** Returns the page with the form. `isSecond` means that the key is in use, so the actor must confirm a second time. */
 async function revokePage(
   context: KeyContext,
   filled: Filled<typeof REVOKE_FORM>,

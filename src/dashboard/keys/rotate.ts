@@ -111,7 +111,7 @@ function mayKeepExpiry({ context, key, access }: RotateProps): boolean {
   return !renewalsOf(key, access.policy, context.now).includes('expiry');
 }
 
-/** Returns the options for the expiry. The old expiry comes first if the organization still allows it. */
+/** Returns the options for the expiry. The first is the old expiry if the organization still allows it. */
 function expiryOptions(props: RotateProps): readonly Option[] {
   const { context, access, key } = props;
   const { expiresAt } = key;
@@ -120,7 +120,7 @@ function expiryOptions(props: RotateProps): readonly Option[] {
   return mayKeepExpiry(props) ? [{ value: KEEP, words: kept }, ...lives] : lives;
 }
 
-/** Returns the option that is selected by default: the old expiry, unless it may not be kept or the key expires soon. */
+/** Returns the option that is selected by default: the old expiry, unless it is no longer allowed or the key expires soon. */
 function defaultExpiry(props: RotateProps): string {
   return mayKeepExpiry(props) && !props.key.isExpiringSoon ? KEEP : defaultLife(props.access.policy);
 }

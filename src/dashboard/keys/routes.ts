@@ -15,7 +15,6 @@ import { RESTRICT_FORM, restrict, showRestrict } from './restrict.ts';
 import { REVOKE_FORM, revoke, showRevoke } from './revoke.ts';
 import { ROTATE_FORM, rotate, showRotate } from './rotate.ts';
 
-/** Returns the pages for the keys of one holder: the signed-in person, another user or an integration. */
 export function keyPages(place: KeyPlace): SignedInPage[] {
   const get = (show: (context: KeyContext) => Promise<View>) =>
     withFreshUses((context) => show(keyContext(context, place)));

@@ -9,7 +9,7 @@ import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/address
 import type { SignedInContext } from '../http/request-context.ts';
 
 /**
- * Returns the URL to which a search for a key leads: the page of that key, or the list of keys with its prefix. Returns `null` if
+ * Returns the URL of the key for which a person searches, or of the list of keys with the prefix in the search. Returns `null` if
  * the search contains neither a key nor the start of a key. The URL contains at most the prefix of the key. `back` is a result of
  * backFrom.
  */
@@ -41,7 +41,7 @@ const searchField = (label: string, placeholder?: string) =>
     attributes: html`${placeholder !== undefined && html`placeholder="${placeholder}" `}maxlength="300" autocomplete="off" spellcheck="false"`,
   });
 
-/** A search field whose value is cut to MAX_CHARACTERS, and each whole key in it to the key's prefix. */
+/** Creates a search field. Its value is cut to MAX_CHARACTERS, and each whole key in it is replaced with the key's prefix. */
 export const keySearchField = (label: string, placeholder?: string) =>
   withNormalForm(searchField(label, placeholder), cutToPrefix);
 
@@ -52,11 +52,12 @@ const LATEST_FIRST = 'Last used first';
 const OLDEST_FIRST = { value: 'oldest', words: 'Longest unused first' };
 const ANY = { value: '', words: 'Any' };
 
-/** The filters of the organization's list. An empty value filters nothing, or stands for the first option. */
+/** The filters of the organization's list. An empty value means no filter; for `state` and `order`, the first option. */
 export const FILTERS = {
   state: withNormalForm(hiddenField(), cut),
   /**
-   * The handler gets the text uncut, because a whole key leads to the page of that key. Pages and URLs contain only the prefix.
+   * The handler gets the whole text, because a search for a whole key leads to that key's page. Pages and URLs contain only the
+   * prefix.
    */
   search: withParser(withNormalForm(searchField('Name, prefix or whole key'), cutToPrefix), (sent) => sent),
   holder: keySearchField('Acts for'),
@@ -74,14 +75,16 @@ export const FILTERS = {
 export type FilterValues = Typed<typeof FILTERS>;
 
 /**
- * Returns "?" with the filters and the position of the organization's list. The pages of a key get this text as "back" in their
- * URLs, and link back to the list with it.
+ * Returns the query string with the filters and the position in the organization's list, or "?" if there are none. The URLs of a
+ * key's pages contain this text as "back", so that the pages can link back to the list.
  */
 export function backFrom(query: URLSearchParams): string {
   return urlOf('', { ...typedOf(FILTERS, query), after: query.get('after'), before: query.get('before') }) || '?';
 }
 
-/** Returns the "back" value of a request, reduced to filters and a position; `null` if the value does not begin with "?". */
+/**
+ * Returns the "back" parameter of a request, reduced to filters and a position; `null` if the parameter does not begin with "?".
+ */
 export function readBack(sent: string | null): string | null {
   return sent?.startsWith('?') === true ? backFrom(new URLSearchParams(sent)) : null;
 }

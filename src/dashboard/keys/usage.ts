@@ -16,9 +16,9 @@ import { table } from '../markup/table.ts';
 type Props = {
   readonly usage: KeyUsage;
   readonly byOperation: readonly OperationUse[];
-  /** Returns the URL of the list of recorded requests that match. */
+  /** Returns the URL of the list of recorded requests that match the filter. */
   readonly listUrl: (filter: RequestFilter) => string;
-  /** The URL of the counts by operation as CSV, if there is such a file. */
+  /** The URL of the CSV file with the requests by operation; omitted if there is no such file. */
   readonly fileUrl?: string;
   /** The maximum number of seconds until a request is counted. */
   readonly delaySeconds: number;
@@ -26,7 +26,7 @@ type Props = {
 
 type RequestFilter = { readonly status?: 'refused' | 'failed'; readonly operation?: string };
 
-/** Returns charts of the requests with a key, or with all keys of an organization: one by days and one by hours. A table has the operations. */
+/** Returns two charts of requests, by day and by hour, and a table of the requests by operation. */
 export function usageSection({ usage, byOperation, listUrl, fileUrl, delaySeconds }: Props): Html {
   const freshness = `Requests of the last ${delaySeconds} seconds may be missing. A batch counts as its changes. Requests to a path or with a method that the API does not have are not counted.`;
   const isUnused = [...usage.day, ...usage.hour].every((use) => requestsOf(use) === 0);

@@ -10,7 +10,8 @@ import { formatDay, formatInstant, formatMonthDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { table } from './table.ts';
 
-// A bar chart of hours or days. Each bar is divided by the outcome of the requests. A table has the same numbers.
+// The content of a bar chart of hours or days, and of a table with the same numbers. Each bar is divided by the outcome of the
+// requests.
 
 type Chart = {
   readonly period: UsePeriod;
@@ -18,19 +19,19 @@ type Chart = {
   readonly title: string;
   /** The name of what is counted, such as "Requests". */
   readonly counted: string;
-  /** The outcomes that occur, in their order from the bottom of a bar to its top. */
+  /** The outcomes to show, in their order from the bottom of a bar to its top. */
   readonly outcomes: readonly RequestResult[];
   /** The counts of the periods, oldest first. The last period is the current one. */
   readonly uses: readonly PeriodUse[];
-  /** The URLs of the lists of requests, by their outcome. */
+  /** The URLs of the lists of requests with an outcome. */
   readonly links?: Partial<Record<RequestResult, string>>;
 };
 
 type Period = {
   readonly nameOf: (at: Date) => string;
   /**
-   * Returns the label below a bar, or `null` for no label. `left` is the number of periods after this one; `count` is the number
-   * of all periods.
+   * Returns the label below a bar, or `null` for no label. `left` is the number of later periods; `count` is the number of all
+   * periods.
    */
   readonly labelOf: (at: Date, left: number, count: number) => string | null;
 };
@@ -89,13 +90,12 @@ function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, 
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
 }
 
-/** Returns the text with a capital first letter. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const HEIGHT = 100;
-/** The minimum width of a bar with the gap to the next one, and of the whole chart, in units of the viewBox. */
+/** The minimum distance between two bars and the minimum width of the chart, in units of the viewBox. */
 const [MIN_STEP, MIN_WIDTH] = [10, 280];
 const GAP = 2;
 /** The minimum height of a segment, so that one failed request is visible beside thousands of successful ones. */
@@ -104,15 +104,15 @@ const MIN_HEIGHT = 2;
 const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 
 /**
- * Returns the number at the top of the scale: a round, even number that is at least `most`. Half of it labels the middle line.
- * `most` is at least 1.
+ * Returns the number at the top of the scale: a round, even number that is not less than `most`. The middle line is labelled with
+ * half of it. `most` is at least 1.
  */
 function scaleTop(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(most));
   return STEPS.map((step) => step * unit).find((top) => top >= most && top % 2 === 0) ?? 10 * unit;
 }
 
-/** Returns the bars and the axes. Screen readers read `label` in place of them. */
+/** Returns the bars and the axes. Screen readers read `label` instead. */
 function plot(chart: Chart, { top, label }: { top: number; label: string }): Html {
   return html`<div class="use-plot"><p class="use-scale" aria-hidden="true">${[top, top / 2, 0].map((count) => html`<span>${formatNumber(count)}</span>`)}</p>
 ${bars(chart, { top, label })}
@@ -158,14 +158,14 @@ function swatch(period: UsePeriod, outcome: RequestResult): Html {
 }
 
 /**
- * Returns the pattern of an outcome. Patterns distinguish the outcomes for people who cannot see the difference between the
- * colors.
+ * Returns the pattern of an outcome. People who cannot see the difference between the colors distinguish the outcomes by the
+ * patterns.
  */
 function pattern(period: UsePeriod, outcome: RequestResult, marks: Html): Html {
   return html`<pattern id="${period}-${outcome}" class="use-${outcome}" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="use-ground" width="4" height="4"/>${marks}</pattern>`;
 }
 
-/** Returns an attribute, because a url() in the style sheet would refer to an element of the style sheet, not of the page. */
+/** Returns the fill as an attribute, because the style sheet cannot refer to a pattern of the page with url(). */
 function fillOf(period: UsePeriod, outcome: RequestResult): Html | false {
   return outcome !== 'successful' && html`fill="url(#${period}-${outcome})"`;
 }

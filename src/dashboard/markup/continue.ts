@@ -13,8 +13,8 @@ type Going = {
 };
 
 /**
- * Returns a page that leads to another site by itself, and has a link to that site, too. A redirect would not work, because
- * browsers also apply "form-action" of the Content-Security-Policy to redirects after a form.
+ * Returns a page that leads to another site by itself, and also has a link to that site. A redirect would not work, because
+ * browsers apply "form-action" of the Content-Security-Policy to a redirect after a form, too.
  */
 export function continuePage(context: RequestContext, { title, why, url, aside }: Going): View {
   const main = html`<section class="card guest-card"><h1>${title}</h1>

@@ -10,7 +10,7 @@ export type ErrorContent = {
   readonly title: string;
   readonly message: string | Html;
   readonly link?: { readonly name: string; readonly href: string };
-  /** A form with a button, which replaces the link. */
+  /** A form with a button, which is shown in place of the link. */
   readonly form?: Html | undefined;
   /** What else the person can do. */
   readonly aside?: Html | undefined;
@@ -29,7 +29,7 @@ ${aside !== undefined && html`<p class="aside">${aside}</p>`}</section>`;
   return page(context, { status, title, main });
 }
 
-/** Returns the list of people to contact, with links for mail; `false` if the list is empty. */
+/** Returns the list of the people to contact, as mailto links; `false` if there are none. */
 export function contactList(people: readonly { readonly name: string; readonly email: string }[]): Html | false {
   return (
     people.length > 0 &&
@@ -40,8 +40,7 @@ export function contactList(people: readonly { readonly name: string; readonly e
 }
 
 /**
- * Returns the address for a mailto URL. In such a URL, an unescaped "?" begins the header fields of the mail (RFC 6068, section
- * 2).
+ * Returns the e-mail address for a mailto URL, in which a "?" that is not escaped begins the header fields (RFC 6068, section 2).
  */
 function mailAddress(email: string): string {
   return encodeURIComponent(email).replace('%40', '@');

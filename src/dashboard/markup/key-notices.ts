@@ -15,7 +15,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
-/** Returns a warning to show beside settings about mails if the server cannot send mails; otherwise `false`. */
+/** Returns a warning if the server cannot send mails, for a page with settings about mails; otherwise `false`. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
   const canMail = outbox.canSend && publicUrl !== undefined;
   return (
@@ -25,12 +25,12 @@ export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContex
 }
 
 const PROFILE_PAGES: readonly string[] = [PROFILE_URL, OWN_KEYS_URL];
-/** The maximum number of notices on a page. Further notices appear when these are dismissed. */
+/** The maximum number of notices on a page. When a person dismisses one, the next appears. */
 const SHOWN = 3;
 
 /**
- * Returns the notices about keys of the signed-in user, on the pages of these keys. Returns `false` on other pages, or if there
- * are no notices.
+ * Returns the notices about the keys of the signed-in user and of the integrations that the user owns. The profile pages show
+ * all; the pages of an integration, only those about its keys. Returns `false` if there are none.
  */
 export function keyNotices(context: SignedInContext): Html | false {
   const { actor, path } = context;

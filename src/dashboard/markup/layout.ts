@@ -26,18 +26,18 @@ type PageContent = {
   /** The text of the page's h1. */
   readonly title: string;
   readonly main: Html;
-  /** Why the page's form was refused; defines the status of the response. */
+  /** Why the page's form was refused. Determines the status of the response. */
   readonly problem?: Problem | null;
-  /** The URL of the page with the refused form, if that is not the URL of the request. */
+  /** The URL of the page with the form. The default is the URL of the request. */
   readonly formUrl?: string | undefined;
-  /** Whether the response to a form contains the form again, even if the form was not refused. */
+  /** Whether the response to a form contains the form again. By default, it does if the form was refused. */
   readonly isForm?: boolean;
   readonly status?: number;
-  /** Whether the page has a form for a passkey and therefore needs passkeys.js. */
+  /** Whether the page needs passkeys.js, because it has a form for a passkey. */
   readonly hasPasskeyForm?: boolean;
 };
 
-/** Returns a whole page: with the navigation for people who are signed in, or centered and without navigation for others. */
+/** Returns a whole page. Only people who are signed in get the navigation. */
 export function page(
   context: RequestContext | SignedInContext,
   {
@@ -74,14 +74,16 @@ ${'actor' in context ? signedInBody(context, main) : guestBody(context, main)}
 
 const DOCUMENTATION: Html = html`<a class="with-icon" href="${DOCUMENTATION_URL}">${icon('documentation')}API documentation</a>`;
 
-/** Returns the link to support. Every page has this link, because messages ask people to contact support. */
+/** Returns the link to support. Every page has the link, because messages ask people to contact support. */
 function supportLink({ supportUrl }: Dashboard): Html | false {
   return (
     supportUrl !== undefined && html` <a class="with-icon" href="${supportUrl}">${icon('people')}Contact support</a>`
   );
 }
 
-/** Returns the link to the page for reports of leaked keys, for every page without navigation except that page itself. */
+/**
+ * Returns the link to the page for reports of leaked keys. Every page without navigation has the link, except that page itself.
+ */
 function reportLink({ dashboard, commonAddress, path }: RequestContext): Html | false {
   const { common = null } = dashboard;
   return (
@@ -120,7 +122,7 @@ function signedInBody(context: SignedInContext, main: Html): Html {
 type SectionLink = {
   name: string;
   path: string;
-  /** Returns the URL that the link opens. */
+  /** Returns the URL to which the link leads. */
   start: (actor: Actor) => string;
   icon: IconName;
   mayEnter: (actor: Actor) => boolean;
@@ -153,7 +155,7 @@ const SECTIONS: readonly SectionLink[] = [
 
 function navigation({ actor, path }: SignedInContext): Html {
   const links = SECTIONS.filter(({ mayEnter }) => mayEnter(actor)).map(({ name, path: to, start, icon: iconName }) => {
-    // `aria-current` is "page" on the link to this page, and "true" on the link to the section that contains this page.
+    // `aria-current` is "page" for the page itself, and "true" for the section that contains the page.
     const href = start(actor);
     const current = path === href ? 'page' : isBelow(path, [to]) ? 'true' : null;
     return html`<li><a href="${href}"${current !== null && html` aria-current="${current}"`}>${icon(iconName)}${name}</a></li>`;

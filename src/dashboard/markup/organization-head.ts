@@ -30,7 +30,7 @@ const TABS: readonly { tab: Tab; name: string; href: string; mayEnter: (actor: A
   { tab: 'audit-log', name: 'Audit log', href: AUDIT_LOG_URL, mayEnter: ({ role }) => mayGovern(role) },
 ];
 
-/** Returns the heading of the organization's pages, with a tab for each page that the role may open. */
+/** Returns the heading of the organization's pages, with a tab for each page that the actor may open. */
 export function organizationHead(current: Tab, actor: Actor): Html {
   const tabs = TABS.filter(({ mayEnter }) => mayEnter(actor)).map(({ tab, name, href }) => {
     return { name, href, isCurrent: tab === current };
@@ -38,7 +38,7 @@ export function organizationHead(current: Tab, actor: Actor): Html {
   return html`${head({ title: 'Organization', tabs: { label: 'Organization pages', tabs } })}${disabledEndpointsNotice(current, actor)}${lackingOwnersNotice(current, actor)}`;
 }
 
-/** Returns a notice for administrators that integrations have no active owner. */
+/** Returns a notice for administrators if integrations have no active owner. */
 function lackingOwnersNotice(current: Tab, { lacksOwners }: Actor): Html | false {
   return (
     lacksOwners &&
@@ -46,7 +46,7 @@ function lackingOwnersNotice(current: Tab, { lacksOwners }: Actor): Html | false
   );
 }
 
-/** Returns a notice for administrators about the endpoints that Charter itself has disabled. */
+/** Returns a notice for administrators if Charter itself has disabled endpoints. */
 function disabledEndpointsNotice(current: Tab, { role, endpointsDisabledByCharter }: Actor): Html | false {
   if (endpointsDisabledByCharter === 0 || !mayGovern(role)) return false;
   const [count, verb] = [

@@ -13,7 +13,7 @@ type Tab = { readonly name: string; readonly href: string; readonly isCurrent: b
 type Head = {
   readonly title: string | Html;
   readonly lead?: Html | string | undefined;
-  /** The parent page, for the link above the heading. */
+  /** The parent page, to which the link above the heading leads. */
   readonly up?: { name: string; href: string } | undefined;
   readonly tabs?: { label: string; tabs: readonly Tab[] } | undefined;
   readonly action?: Html | false | undefined;
@@ -50,13 +50,12 @@ export type ActionForm = {
   /** The text of the button that sends the form. */
   readonly button: string;
   readonly kind?: 'primary' | 'danger';
-  /** The URL of the link "Cancel". */
+  /** The URL to which the link "Cancel" leads. */
   readonly cancel: string;
-  /** The content after the button. It must follow the button, because the Enter key presses a form's first button. */
+  /** The content after the button. It is not before the button, because the Enter key presses a form's first button. */
   readonly rest?: Html | undefined;
 };
 
-/** Returns a form with its fields, the button that sends it, and a link to cancel. */
 export function actionForm(
   { formToken }: Pick<RequestContext, 'formToken'>,
   { action, fields, button, kind = 'primary', cancel, rest }: ActionForm,
@@ -72,7 +71,9 @@ export function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** Returns a field with text to copy. The script shows the button; without a script, the text can be selected. */
+/**
+ * Returns a text with a button that copies the text. Only a script shows the button; without scripts, people can select the text.
+ */
 export function copyField({
   id,
   label,
@@ -93,7 +94,7 @@ export function copyField({
 <p class="copied" role="status" aria-live="polite"></p></div>`;
 }
 
-/** Returns the e-mail as markup. If the e-mail is too long for one line, the line may break after the "@" and before each dot. */
+/** Returns the e-mail as markup. If the e-mail is too long for a line, the line may break after the "@" and before each dot. */
 export function emailText(email: string): Html {
   const parts = shownEmail(email).split(/(?<=@)|(?=\.)/);
   return html`<span class="breakable">${parts.map((part, i) => [i > 0 && html`<wbr>`, part])}</span>`;
@@ -103,12 +104,15 @@ export function badge(kind: 'good' | 'warn' | 'danger' | 'neutral', text: string
   return html`<span class="badge ${kind}">${text}</span>`;
 }
 
-/** Returns a badge with the environment of the installation, so that nobody mistakes production for a test environment. */
+/** Returns a badge with the environment, so that nobody mistakes production for a test environment. */
 export function environmentBadge(environment: Environment): Html {
   return html`<span class="badge environment ${environment}">${ENVIRONMENT_WORDS[environment]}<span class="unseen"> environment</span></span>`;
 }
 
-/** Returns a note that names this cell, with a link for people whose account is in another cell. */
+/**
+ * Returns a note that names this cell, with a link for people whose account is in another cell; `false` if there are no other
+ * cells.
+ */
 export function cellNote({ dashboard: { common = null } }: RequestContext): Html | false {
   return (
     common !== null &&
@@ -116,9 +120,7 @@ export function cellNote({ dashboard: { common = null } }: RequestContext): Html
   );
 }
 
-/**
- * Returns a link to the sign-in page that asks for the e-mail and the password together. The link is the same for every account.
- */
+/** Returns a link to the sign-in page that asks for the e-mail and the password together. */
 export function passwordLink(next: string = PROFILE_URL): Html {
   return html`<a href="${urlOf(SIGN_IN_URL, { with: 'password', next })}">Sign in with a password instead</a>`;
 }
@@ -127,7 +129,7 @@ export function facts(list: readonly { readonly name: string; readonly value: Ht
   return html`<dl class="facts">${list.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Returns the filters of a list. On a narrow screen, they take no space until they are opened or set. */
+/** Returns the filters of a list. On a narrow screen, they are folded unless `isOpen`. */
 export function filterFold({ isOpen }: { readonly isOpen: boolean }, filters: Html): Html {
   return html`<details class="filter-fold"${isOpen && html` open`}><summary>Filters</summary><div class="filter-fields">${filters}</div></details>`;
 }
@@ -136,15 +138,13 @@ type Beside = {
   readonly title: string;
   readonly about: Html;
   readonly content: Html;
-  /**
-   * Whether the card about the subject comes after the content on narrow screens. True for content that needs no introduction.
-   */
+  /** Whether the card about the subject comes last on narrow screens. True for content that needs no introduction. */
   readonly isLast?: boolean;
 };
 
 /**
- * Returns a card with the content, such as a form, and a card about its subject. The second card is above the first, or beside it
- * on wide screens.
+ * Returns a card with the content, such as a form, and a card about its subject. The card about the subject is above the other
+ * or, on wide screens, beside it.
  */
 export function beside({ title, about, content, isLast = false }: Beside): Html {
   const aboutCard = html`<section class="card about" aria-labelledby="about"><h2 id="about">${title}</h2>${about}</section>`;
@@ -156,13 +156,13 @@ type Pages = {
   readonly isFirst: boolean;
   readonly previous: string | null;
   readonly next: string | null;
-  /** Returns the URL of the list page at a position, or of the first list page if the position is empty. */
+  /** Returns the URL of the page at a position in the list, or of the first page if the position is empty. */
   readonly urlAt: (position: Readonly<Record<string, string>>) => string;
   /** The part of the list that the page shows, such as "26–50 of 5,000". */
   readonly part?: string | null;
 };
 
-/** Returns links to the previous and the next list page; `false` if one list page shows the whole list. */
+/** Returns links to the previous and the next page of a list; `false` if one page shows the whole list. */
 export function pager({ isFirst, previous, next, urlAt, part = null }: Pages): Html | false {
   if (isFirst && previous === null && next === null) return false;
   return html`<nav class="pager" aria-label="Pages">${part !== null && html`<p class="quiet pager-part">${part}</p>`}${

@@ -7,8 +7,8 @@ type Row = {
 };
 
 /**
- * Returns a table, which the style sheet turns into cards on narrow screens. The ARIA roles are explicit because an element that
- * is not displayed as a table loses its implicit role.
+ * Returns a table, which the style sheet turns into cards on narrow screens. Elements have explicit ARIA roles, because browsers
+ * drop an element's implicit role if the element is not displayed as a table.
  */
 export function table({
   name,
@@ -16,7 +16,7 @@ export function table({
   columns,
   rows,
 }: {
-  /** The class of the table. The style sheet defines the column widths for each class. */
+  /** The class of the table, on which the column widths in the style sheet depend. */
   name:
     | 'keys'
     | 'keys-for-others'

@@ -15,24 +15,24 @@ export const ROLE_WORDS: Record<Role, { name: string; meaning: string }> = {
   viewer: { name: 'Viewer', meaning: 'Reads only. Cannot create keys.' },
 };
 
-/** What the keys of an integration with this role may do. */
+/** What the keys of an integration may do, by its role. */
 export const INTEGRATION_ROLE_MEANING = { member: 'read and write', viewer: 'only read' };
 
 export const ENVIRONMENT_WORDS: Record<Environment, string> = { live: 'Live', test: 'Test' };
 
-/** Returns the meaning of a permission: "List and read parent programs." for `parent_programs:read`. */
+/** Returns the meaning of a permission, such as "List and read parent programs." for `parent_programs:read`. */
 export function permissionMeaning(permission: Permission): string {
   const [resource = '', right] = permission.split(':');
   return `${right === 'read' ? 'List and read' : 'Create, change and delete'} ${resource.replaceAll('_', ' ')}.`;
 }
 
-/** Returns the permission as markup. The line may break only after the colon. */
+/** Returns a permission as markup. The line may break only after the colon. */
 export function permissionChip(permission: string): Html {
   const [resource = '', right = ''] = permission.split(':');
   return html`<code>${resource}:<wbr>${right}</code> `;
 }
 
-/** Returns the count, such as "1,234", or the maximum with a plus sign, such as "1,000+", if the count is greater. */
+/** Returns the count, such as "1,234", or, if the count exceeds the maximum, the maximum with a plus sign, such as "1,000+". */
 export function boundedCount(count: number, most: number): string {
   return count > most ? `${formatNumber(most)}+` : formatNumber(count);
 }
@@ -42,17 +42,17 @@ export function instant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatInstant(at)}</time>`;
 }
 
-/** Returns a time such as "20 Sep 2026, 14:05:09 UTC", to which the script adds the reader's local time. */
+/** Returns a time such as "20 Sep 2026, 14:05:09 UTC". The script adds the time in the reader's time zone. */
 export function exactInstant(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local-time>${formatSecond(at)}</time>`;
 }
 
-/** Returns a day such as "20 Sep 2026", with the time of day as a tooltip. */
+/** Returns a day such as "20 Sep 2026". The tooltip contains the time. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${formatDay(at)}</time>`;
 }
 
-/** Returns the short form of permissions for lists, such as "parent_programs read, write". */
+/** Returns the permissions in a short form for lists, such as "parent_programs read, write". */
 export function permissionWords(permissions: readonly string[]): Html {
   const rights = Map.groupBy(permissions, (permission) => permission.split(':')[0] ?? '');
   return html`<span class="chips">${[...rights].map(
@@ -67,7 +67,7 @@ const STEPS = [
   { unit: 'minute', seconds: 60 },
 ] as const;
 
-/** Returns how long ago something happened, such as "5 minutes ago", or the day if it is more than 30 days ago. */
+/** Returns how long ago something happened, such as "5 minutes ago". Returns the day if that was more than 30 days ago. */
 export function since(at: Date, now: Date): Html {
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000);
   if (seconds > 30 * 86_400) return day(at);

@@ -19,7 +19,6 @@ import { filterFold, hiddenInput, pager, tabBar } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 import { day } from '../markup/words.ts';
 
-/** Shows the keys of the organization to people who may see the keys of others. */
 export async function showOrganizationKeys(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const values = typedOf(FILTERS, query);
@@ -61,15 +60,15 @@ ${pager({
   return page(context, { title: 'API keys of the organization', main });
 }
 
-/** Returns the order of the list. By default, keys that expire soon are in the order of their expiry. */
+/** Returns the order of the list. The default for keys that expire soon is the order of their expiry. */
 function orderOf({ expiry, order }: FilterValues): KeyOrder {
   if (order === 'oldest') return 'oldest';
   return expiry === 'soon' && order !== 'latest' ? 'expiry' : 'latest';
 }
 
 /**
- * Handles the search, which is sent by POST: a whole key must not get into a URL, from where it would reach the browser history
- * or a proxy's log. The key is only hashed here, and not stored.
+ * Handles the search, which is sent by POST because a whole key must not get into a URL: browser histories and proxy logs contain
+ * URLs. The key is only hashed, and not stored.
  */
 export async function searchOrganizationKeys(
   context: SignedInContext,
@@ -117,7 +116,7 @@ function stateTabs(values: FilterValues, { counts }: OrganizationKeyList, isActi
   });
 }
 
-/** Returns the numbers of keys that need attention, with links to lists of these keys; `false` if no key does. */
+/** Returns the numbers of keys that need attention, with links to lists of these keys; `false` if all numbers are 0. */
 export function attentionWords({
   expiringSoon,
   unused,

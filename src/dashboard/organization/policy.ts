@@ -80,7 +80,7 @@ export async function saveNoticeSettings(
   return redirect(`${ORGANIZATION_URL}?done=notices`);
 }
 
-/** Returns the number of days, or `NaN` if the text is not a whole number of at most five digits. The service refuses `NaN`. */
+/** Returns the number of days, or `NaN` if the text is not an integer of at most five digits. The service refuses `NaN`. */
 function parseDays(text: string): number {
   const days = text.trim();
   return /^\d{1,5}$/.test(days) ? Number(days) : Number.NaN;
@@ -91,7 +91,7 @@ const DONE = new Map([
   ['notices', 'The settings are saved. They apply to all keys of the organization.'],
 ]);
 
-/** The forms that were refused and are shown again. */
+/** The refused form, which the page shows again. The other form is omitted. */
 type Refused = {
   readonly policy?: Filled<typeof POLICY_FORM>;
   readonly notices?: Filled<typeof NOTICE_FORM>;

@@ -36,7 +36,7 @@ export const USAGE_FILTERS = {
   key: keySearchField('API key', 'Name or prefix'),
 };
 
-/** Shows the numbers of requests with all keys of the organization, or with those that match the filter. */
+/** Shows the numbers of requests with the organization's keys: with all keys, or with those that match the filter. */
 export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, now, query } = context;
   const values = typedOf(USAGE_FILTERS, query);
@@ -57,7 +57,7 @@ ${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
 
 /**
  * Redirects to the filtered page. The filter is sent by POST, because people may paste a whole API key, which must not get into a
- * URL. In `values`, the key has already been cut to its prefix.
+ * URL. In `values`, the key has already been replaced with its prefix.
  */
 export async function filterOrganizationUsage(
   _context: SignedInContext,
@@ -122,7 +122,6 @@ function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
   })}</div></section>`;
 }
 
-/** Returns the URLs of the pages of a key whose holder the actor may see. */
 function urlsOf({ holder }: Pick<OrganizationKey, 'holder'>): KeyUrls {
   return { listUrl: keysUrlOf(holder), back: null };
 }

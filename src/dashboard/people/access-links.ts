@@ -39,15 +39,15 @@ function isLinkKind(text: string): text is AccessLinkKind {
   return text === 'invitation' || text === 'password_reset';
 }
 
-/** Returns whether mail is configured, so that users get their links by mail. */
+/** Returns whether users can get their links by mail. */
 export function canMailLinks({ dashboard }: SignedInContext): boolean {
   return dashboard.publicUrl !== undefined && dashboard.outbox.canSend;
 }
 
 /**
- * Mails the link to the user if mail is configured, and shows the link once to the person who made it. Does not show a mailed
- * invitation to that person, who could otherwise open the invitation in place of the user. Opening an invitation proves that the
- * e-mail is the user's, and reveals whether the e-mail has an account in another organization.
+ * Mails the link to the user if mail is configured. Shows the link once to the person who made it, except for a mailed
+ * invitation: that person could open the invitation in place of the user. Opening an invitation proves that the e-mail is the
+ * user's, and reveals whether the e-mail has an account in another organization.
  */
 export async function linkPage(context: SignedInContext, link: AccessLink): Promise<View> {
   const { dashboard, actor, origin } = context;

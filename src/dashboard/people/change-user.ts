@@ -25,11 +25,11 @@ import { movingViewOf } from '../routing/errors.ts';
 import { userPage } from './user.ts';
 import { getManagedUser, userIdOf } from './user-parts.ts';
 
-// Actions that change the account of another user.
+// Actions that change another user's account.
 
 /**
- * Returns the response to an action: a redirect to the user's page, which confirms the action, or that page with the reason for
- * the refusal.
+ * Returns the response to an action: a redirect to the user's page, which confirms the action, or the user's page with the reason
+ * for the refusal.
  */
 export async function userView(context: SignedInContext, outcome: Done | Conflict, done: string): Promise<View> {
   return outcome.kind === 'done'
@@ -56,12 +56,12 @@ export async function setRole(context: SignedInContext, { values, typed }: Form<
   if (outcome.kind === 'done') return redirect(`${userUrl(userId)}?done=role`);
   const problem = problemOf(outcome);
   if (problem.fields[NEW_OWNER] === undefined) return userPage(context, problem);
-  // The form on the user's page does not ask for a new owner.
+  // The form on the user's page does not contain a new owner.
   if (newOwner === undefined) return redirect(urlOf(userUrl(userId, 'role'), { role }));
   return demotionPage(context, { typed, problem });
 }
 
-/** Asks the actor to confirm a demotion, and to name a new owner of the integrations that the user owns. */
+/** Shows the page that confirms a demotion and asks for a new owner of the user's integrations. */
 export async function showDemotion(context: SignedInContext): Promise<View> {
   const { query, actor } = context;
   return demotionPage(context, { typed: { role: query.get('role') ?? '', newOwner: actor.email }, problem: null });
@@ -91,10 +91,7 @@ export async function showDeactivation(context: SignedInContext): Promise<View> 
   return deactivationPage(context, null);
 }
 
-/**
- * Returns the page with the form. `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for
- * the first time.
- */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function deactivationPage(
   context: SignedInContext,
   refused: Filled<typeof DEACTIVATE_FORM> | null,
@@ -121,7 +118,7 @@ ${keys.length > 0 ? beside({ title: 'API keys that end', about: html`<ul class="
   return page(context, { title, main, problem });
 }
 
-/** Returns how many keys will end, and when one of them was last used. */
+/** Returns a sentence with the number of keys that will end, and when one of them was last used. */
 function endingKeys({ name }: UserDetails, keys: readonly KeyDetails[], now: Date): Html {
   if (keys.length === 0) return html`${name} has no active API key.`;
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []).toSorted((a, b) => b.getTime() - a.getTime());
@@ -156,8 +153,8 @@ function integrationsSection({ name }: { readonly name: string }, owned: readonl
 }
 
 /**
- * Asks the actor to confirm that another user's second factor and passkeys are removed. Redirects people who ask for their own
- * account to their own page.
+ * Shows the page that confirms the removal of another user's second factor and passkeys. People who ask for their own account are
+ * redirected to their own page.
  */
 export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
   if (userIdOf(context) === context.actor.userId) return redirect(SECOND_FACTOR_URL);
@@ -173,7 +170,7 @@ export async function removeSecondFactor(context: SignedInContext): Promise<View
   return userView(context, outcome, 'factor-removed');
 }
 
-/** Returns the names of what will stop working, as the subject of a sentence. */
+/** Returns what will stop working, as the subject of a sentence. */
 function stoppingWords({ hasSecondFactor, passkeys }: UserDetails): string {
   const factor = 'Their authenticator and their recovery codes';
   if (!hasSecondFactor) return 'Their passkeys';

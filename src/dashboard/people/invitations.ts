@@ -78,7 +78,7 @@ ${Object.values(fields)}`,
   return page(context, { title, main, problem });
 }
 
-// The pages that correct the e-mail of an invitation that was not accepted yet, or withdraw the invitation.
+// The pages that correct the e-mail of an invitation, or withdraw the invitation, before it is accepted.
 
 export const EMAIL_FORM = { formId: formId(), email: emailField };
 
@@ -101,10 +101,7 @@ export async function setEmail(context: SignedInContext, { values, typed }: Form
   }
 }
 
-/**
- * Returns the page with the form. `refused` is what a refused form sent, and why it was refused; `null` if the form is shown for
- * the first time.
- */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function emailPage(context: SignedInContext, refused: Filled<typeof EMAIL_FORM> | null): Promise<View> {
   const user = await findInvitedUser(context);
   if (user === null)

@@ -33,7 +33,7 @@ import { userNameOf as nameOf, userHead, userIdOf } from './user-parts.ts';
 
 const ID = ':userId';
 
-/** The pages of users. The services check the permission for each action again. */
+/** The pages of users. The services check the permission for each action. */
 export const peoplePages: readonly SignedInPage[] = [
   { path: PEOPLE_URL, mayEnter: maySeePeople, get: () => redirect(USERS_URL) },
   { path: USERS_URL, mayEnter: maySeePeople, get: showUsers, post: form(SEARCH_FORM, searchUsers) },

@@ -45,8 +45,8 @@ ${pager({
 }
 
 /**
- * Handles the search, which is sent by POST, because people also paste API keys, which must not get into a URL. A search for an
- * API key leads to that key.
+ * Handles the search. It is sent by POST, because people also paste API keys, which must not get into a URL. A search for an API
+ * key leads to the page of that key.
  */
 export async function searchUsers(context: SignedInContext, { values }: Form<typeof SEARCH_FORM>): Promise<View> {
   const { search } = values;
@@ -110,8 +110,8 @@ function cells(user: UserDetails, actorId: string) {
 }
 
 /**
- * Returns the state of the second factor. A passkey or single sign-on replaces a second factor only for users without a password:
- * with a password, the password alone would be enough to sign in.
+ * Returns the state of the second factor. A passkey or single sign-on counts as a second factor only if the user has no password:
+ * somebody who knows the password could sign in with the password alone.
  */
 function secondFactor({ hasPassword, hasSecondFactor, passkeys, isLinked }: UserDetails): Html | string {
   if (hasSecondFactor) return 'On';

@@ -11,12 +11,11 @@ import { ROLE_WORDS } from '../markup/words.ts';
 
 // Parts that the pages of users share.
 
-/** Returns the id of the user in the path. */
 export function userIdOf({ params }: SignedInContext): string {
   return params['userId'] ?? '';
 }
 
-/** Returns the user in the path. Throws "forbidden" if the actor may not manage users with that user's role. */
+/** Returns the user in the path. Throws "forbidden" if the actor may not manage users with that role. */
 export async function getManagedUser(context: SignedInContext): Promise<FoundUser> {
   const { actor, dashboard } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
@@ -24,7 +23,6 @@ export async function getManagedUser(context: SignedInContext): Promise<FoundUse
   return user;
 }
 
-/** Returns the name of the user in the path. */
 export async function userNameOf(context: SignedInContext): Promise<string> {
   return (await getUser(context.dashboard.db, context.actor, userIdOf(context))).name;
 }
@@ -35,7 +33,6 @@ type HeadProps = {
   readonly isSelf: boolean;
 };
 
-/** Returns the heading and the tabs of a user's pages. */
 export function userHead({ user, current, isSelf }: HeadProps): Html {
   const url = userUrl(user.id);
   return head({
@@ -57,10 +54,10 @@ type RoleProps = { readonly context: SignedInContext; readonly followsGroups: bo
 const FOLLOWS_GROUPS =
   'At each single sign-on, the role follows the groups at your identity provider, except that of an administrator.';
 
-/** The field for a role, with the roles that the actor may assign. */
+/** The field for a role. Its options are the roles that the actor may assign. */
 export const roleField = select({
   label: 'Role',
-  // The hint explains the roles, because narrow screens would cut off explanations in the options.
+  // The hint explains the roles, because a narrow screen would cut off explanations in the options.
   hint: (props: RoleProps) => {
     const meanings = rolesFor(props).map(
       (role) => html`<strong>${ROLE_WORDS[role].name}:</strong> ${ROLE_WORDS[role].meaning}`,

@@ -27,8 +27,8 @@ const ROLE_FORM = { role: roleField };
 export const LINK_FORM = { formId: formId(), kind: hiddenField() };
 
 /**
- * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
- * left out if the state of the user contradicts it.
+ * The confirmations by the value of the query parameter "done". Anybody can make a link with that parameter, so a function
+ * returns `undefined` if the state of the user contradicts the confirmation.
  */
 const DONE = new Map<string, (user: UserDetails) => string | undefined>([
   [
@@ -61,7 +61,7 @@ export async function showUser(context: SignedInContext): Promise<View> {
   return userPage(context, null);
 }
 
-/** Returns a user's page. `problem` is why the last action on the user was refused. */
+/** Returns a user's page. `problem` is why the last action was refused. */
 export async function userPage(context: SignedInContext, problem: Problem | null): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const user = await getUser(dashboard.db, actor, userIdOf(context));
@@ -131,7 +131,7 @@ function deactivateSetting(id: string): Html {
 <a class="button danger-plain" href="${userUrl(id, 'deactivate')}">${icon('revoke')}Deactivate</a></div>`;
 }
 
-/** Returns the settings of a user who has not accepted the invitation yet. */
+/** Returns the settings of a user who has not accepted the invitation. */
 function invitedSettings(id: string): Html {
   return html`<div class="setting"><div><h3>E-mail</h3><p class="quiet">For an invitation to the wrong e-mail. The right one gets a new link.</p></div>
 <a class="button" href="${userUrl(id, 'email')}">${icon('rename')}Correct<span class="unseen"> the e-mail</span></a></div>
@@ -160,7 +160,10 @@ ${postForm(
 )}</div>`;
 }
 
-/** Returns the keys that the user made for others. The user has seen these keys, so they must be rotated when the user leaves. */
+/**
+ * Returns a section about the keys that the user created for others. The user has seen these keys, so they must be rotated when
+ * the user leaves.
+ */
 function keysForOthersSection(
   { id, name }: UserDetails,
   { keys, previous, next }: KeysMadeForOthers,

@@ -28,7 +28,7 @@ import {
   sendOptions,
 } from '../proof/passkeys.ts';
 
-// The signed-in person's own passkeys: the list on the page "My profile", and a page for each passkey.
+// The signed-in person's own passkeys: a list on the page "My profile", and a page for each passkey.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
 
@@ -41,7 +41,7 @@ const nameField = text({
 export const RENAME_FORM = { name: nameField };
 export const ADD_FORM = { name: nameField, credential: passkeyField };
 
-/** Returns the list on the page "My profile". `isSignIn` is whether the organization lets the person sign in with a passkey. */
+/** Returns the list of passkeys. `isSignIn` is whether the organization lets the person sign in with a passkey. */
 export function passkeySection(
   context: SignedInContext,
   { passkeys, isSignIn }: { readonly passkeys: readonly Passkey[]; readonly isSignIn: boolean },
@@ -61,7 +61,7 @@ function passkeyLine({ id, name, isBackedUp, lastUsedAt, createdAt }: Passkey, n
 <a class="button" href="${passkeyUrl(id)}">${icon('rename')}Manage<span class="unseen"> the passkey ${name}</span></a></div>`;
 }
 
-/** Sends the options for a new passkey, which the script of the page requests. */
+/** Sends the options for a new passkey to the script of the page. */
 export async function sendNewOptions(context: SignedInContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForNewPasskey(context.dashboard.db, context.actor, asking));
 }
@@ -132,7 +132,7 @@ export async function remove(context: SignedInContext): Promise<View> {
 
 type Refused = { readonly problem: Problem | null; readonly typed?: Filled<typeof RENAME_FORM>['typed'] };
 
-/** Returns a passkey's page. `typed` is what a refused form for the name sent; omitted otherwise. */
+/** Returns a passkey's page. `typed` is the values of a refused form for the name; otherwise omitted. */
 async function passkeyPage(context: SignedInContext, { problem, typed }: Refused): Promise<View> {
   const { dashboard, actor, formToken, now } = context;
   const passkey = await getPasskey(dashboard.db, actor, passkeyIdOf(context));

@@ -31,8 +31,8 @@ import { ROLE_WORDS } from '../markup/words.ts';
 import { passkeySection } from './passkeys.ts';
 
 /**
- * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
- * left out if the state of the user contradicts it.
+ * The confirmations by the value of the query parameter "done". Anybody can make a link with that parameter, so a function
+ * returns `undefined` if the state of the user contradicts the confirmation.
  */
 const DONE = new Map<string, (actor: Actor) => string | undefined>([
   ['passkey-added', () => 'Your passkey is added.'],
@@ -98,13 +98,12 @@ ${passkeySection(context, { passkeys, isSignIn: ways.mayUsePassword })}`;
   return page(context, { title: 'My profile', main });
 }
 
-/** Leads a person without an active key to the first request. Viewers cannot create keys. */
+/** The next steps for a person who has no active key and may create one. */
 const FIRST_CALL: Html = html`<section class="card" aria-labelledby="first-call"><h2 id="first-call">Your first call</h2>
 <p>You have no active API key. <a href="${OWN_KEYS_URL}">Create one</a>: the page that shows it has a command with which you can try the API at once. <a href="${guideUrl('getting-started')}">Getting started</a> explains the next steps.</p></section>`;
 
 export const DISMISS_FORM = { notice: hiddenField(), next: nextField };
 
-/** Dismisses a notice about a key, and redirects to the page that showed the notice. */
 export async function dismiss(
   { dashboard, actor }: SignedInContext,
   { values }: Form<typeof DISMISS_FORM>,
@@ -158,8 +157,8 @@ ${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
 }
 
 /**
- * Returns the function of a page that is open only to people whose organization accepts passwords, such as the pages about the
- * password and the second factor.
+ * Returns the page's function with a check: only people whose organization accepts passwords may open the page. For pages about
+ * the password and the second factor.
  */
 export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
   return async (context: SignedInContext): Promise<View> => {

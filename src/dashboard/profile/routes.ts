@@ -47,7 +47,7 @@ import { END_FORM, endOne, showSessions, signOutEverywhere } from './sessions.ts
 
 const PASSKEY_ID = ':passkeyId';
 
-/** The pages for the signed-in person's own account. */
+/** The pages about the signed-in person's own account. */
 export const profilePages: readonly SignedInPage[] = [
   { path: SIGN_OUT_URL, mayEnter: anyRole, postsDuringMove: true, post: form({}, submitSignOut) },
   { path: PROFILE_URL, mayEnter: anyRole, get: showProfile },

@@ -29,13 +29,13 @@ import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
 import { actionForm, copyField, head, postForm } from '../markup/parts.ts';
 
-// The signed-in person's own second factor: the secret for the authenticator, the first code, which confirms it, and the recovery
-// codes.
+// The signed-in person's own second factor. The pages show the authenticator's secret, ask for a first code to confirm it, and
+// show the recovery codes.
 
 const UP = { name: 'My profile', href: PROFILE_URL };
 
 type ConfirmProps = {
-  /** The authenticator's secret; `null` if the refused form did not contain it. The page then does not show a secret. */
+  /** The authenticator's secret; `null` if a refused form did not contain it, so that the page cannot show it. */
   readonly authenticator: Authenticator | null;
 };
 
@@ -69,7 +69,7 @@ export async function confirm(context: SignedInContext, { values }: Form<typeof 
     const authenticator = await findPendingSecret(dashboard.db, actor, { secret: values.secret });
     return confirmPage(context, { problem: problemOf(outcome), authenticator });
   }
-  // The session gets a new token, and the form tokens of the next page must be derived from that token.
+  // The session has a new token, from which the form tokens on the next page must be derived.
   const renewed = { ...context, token: outcome.token, formToken: formTokenOf(outcome.token) };
   const view = codesPage(renewed, 'Your second factor is on', outcome.recoveryCodes);
   return { ...view, cookies: [sessionCookie(outcome.token, dashboard.isHttps)] };
@@ -129,8 +129,6 @@ function qrCode(text: string): string {
   return `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: 4 }))}`;
 }
 
-// Recovery codes.
-
 export async function showRenew(context: SignedInContext): Promise<View> {
   return renewPage(context, null);
 }
@@ -174,8 +172,8 @@ ${copyField({ id: 'codes', label: 'Recovery codes', text: codes.join('\n'), rows
 }
 
 /**
- * Returns the file as a data: URL, which is part of the page. The server keeps no copy of the codes, so the file cannot be
- * requested again.
+ * Returns the file with the codes as a data: URL in the page. A later request could not get the file, because the server keeps no
+ * copy of the codes.
  */
 function fileUrl(text: string): string {
   return `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;

@@ -14,7 +14,7 @@ import { table } from '../markup/table.ts';
 import { instant, since } from '../markup/words.ts';
 import { profileHead } from './profile.ts';
 
-// The signed-in person's own sessions: the browsers in which the person is signed in.
+// The signed-in person's own sessions, one for each browser.
 
 const DONE = new Map([
   ['ended', 'The session is ended. Its browser has to sign in again.'],

@@ -16,8 +16,8 @@ import { noPasskeysWords, passkeyField, passkeyForm, relyingPartyOf, sendOptions
 export const SEALED = 'sealed_form';
 
 /**
- * The form for a proof. Its field names differ from those of all other forms, so that a submission of another form is never read
- * as a proof.
+ * The form of the page that asks for a proof. Its field names occur in no other form, so that another form is never read as a
+ * proof.
  */
 export const PROOF_FORM = {
   sealedForm: hiddenField(),
@@ -43,18 +43,15 @@ export async function sendProofOptions(context: SignedInContext): Promise<View> 
 }
 
 type Props = {
-  /** What the person is about to do: "revoke the API key “Billing”". */
+  /** What the person is about to do, such as "revoke the API key “Billing”". */
   readonly purpose: string;
   /** The sealed form that is handled after the proof. */
   readonly sealed: string;
-  /** Why a proof was refused; `null` when the page is first shown. */
+  /** Why a proof was refused; `null` if the page is shown for the first time. */
   readonly problem: Problem | null;
 };
 
-/**
- * Returns the page that asks for a proof, in place of the response to a form. The action of the form has not been carried out
- * yet.
- */
+/** Returns the page that asks for a proof. It replaces the response to a form, whose action has not been carried out yet. */
 export async function proofPage(context: SignedInContext, { purpose, sealed, problem }: Props): Promise<View> {
   const { actor, dashboard, formToken, path } = context;
   const title = 'Confirm that it is you';
@@ -90,8 +87,8 @@ function providerPart(context: SignedInContext, sealed: string): Html {
 }
 
 /**
- * Returns the page that follows a proof at the identity provider. The page does not continue until the person presses a button.
- * The attack: somebody finds an unattended browser, sends a form, and lets the browser's owner sign in at the provider.
+ * Returns the page that follows a proof at the identity provider. The page continues only when the person presses a button. The
+ * attack: somebody finds an unattended browser, sends a form, and waits until the browser's owner signs in at the provider.
  */
 export function goOnPage(context: SignedInContext, { purpose, sealed }: Omit<Props, 'problem'>): View {
   const title = 'You have confirmed that it is you';
@@ -102,7 +99,7 @@ ${waitingForm(context, sealed, buttons)}</div>`;
   return page(context, { title, main });
 }
 
-/** Returns a button for a page that says why a proof is missing. The button leads back to the page that asks for a proof. */
+/** Returns a button from a page that says why the proof is missing, back to the page that asks for a proof. */
 export function backToProof(context: SignedInContext, sealed: string): Html {
   return waitingForm(context, sealed, html`<button class="button">Back</button>`);
 }
@@ -115,7 +112,7 @@ function waitingForm(context: SignedInContext, sealed: string, buttons: Html): H
   );
 }
 
-/** Returns advice for people who have no way to prove who they are. */
+/** Returns the advice to sign in again, for people who have no other way to prove who they are. */
 function signInAgain(formToken: string): Html {
   return html`<p>Sign in once more: for ${PROOF_MINUTES} minutes, no page asks again. A passkey, which you can add under <a href="${PROFILE_URL}">My profile</a>, spares you this.</p>
 ${postForm({ action: SIGN_OUT_URL, formToken }, html`<div class="actions"><button class="button primary">Sign out</button></div>`)}`;
@@ -136,8 +133,8 @@ function passkeyPart(context: SignedInContext, { action, sealed }: { action: str
 }
 
 /**
- * Returns the path of the page above a form or a file: "/profile/api-keys/1" for "/profile/api-keys/1/revoke". Such a page always
- * exists.
+ * Returns the path of the page above a form or a file, such as "/profile/api-keys/1" for "/profile/api-keys/1/revoke". That page
+ * always exists.
  */
 export function parentOf(path: string): string {
   return path.replace(/(\.csv|\/[^/]*)$/, '');

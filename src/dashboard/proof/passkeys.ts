@@ -19,23 +19,24 @@ type PasskeyForm = {
   readonly action: string;
   readonly formToken: string;
   /**
-   * What the script asks the browser for: to create a passkey, to get one, or to offer passkeys in the e-mail field ("autofill").
+   * What the script asks the browser for: a new passkey ("create"), a passkey ("get"), or to offer passkeys in the e-mail field
+   * ("autofill").
    */
   readonly use: 'create' | 'get' | 'autofill';
   /** The URL from which the script gets the options for the browser. */
   readonly optionsUrl: string;
-  /** What the form is for, as the end of a sentence: "to sign in with a passkey". */
+  /** What the form is for, as the end of a sentence, such as "to sign in with a passkey". */
   readonly purpose: string;
   readonly content: Html;
 };
 
-/** The field to which the script of such a form adds the passkey's response. */
+/** The field in which the script sends the passkey's response. */
 export const passkeyField = extraValue();
 
 /**
  * Returns a form for a passkey. Browsers offer passkeys only to scripts, so the page says that it needs JavaScript until the
- * script shows the form. The script also compares the page's address with that of the passkeys, because a proxy can hide the
- * page's address from the server.
+ * script shows the form. The script also checks that passkeys can be used at the page's address, which a proxy may hide from the
+ * server.
  */
 export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose, content }: PasskeyForm): Html {
   return html`<form method="post" action="${action}" novalidate class="form" data-passkey="${use}" data-options="${optionsUrl}" data-origin="${site.origin}" hidden>${hiddenInput('form_token', formToken)}${hiddenInput('credential', '')}${content}
@@ -47,7 +48,7 @@ export function passkeyForm({ site, action, formToken, use, optionsUrl, purpose,
 
 type Asking = { readonly relyingParty: RelyingParty; readonly browser: AskingBrowser; readonly now: Date };
 
-/** Returns the response to a page's script: the options for the browser, or a message for the person. */
+/** Returns the response to the page's script: the options for the browser, or a message for the person. */
 export async function sendOptions(
   context: RequestContext,
   make: (asking: Asking) => Promise<PasskeyOptions | Conflict | RateLimited>,
@@ -61,7 +62,7 @@ export async function sendOptions(
   return { kind: 'json', status, body: { message }, headers };
 }
 
-/** Returns the site (relying party) to which passkeys at this address belong, or why there can be none. */
+/** Returns the site (relying party) of the passkeys at this address, or why passkeys are not possible at this address. */
 export function relyingPartyOf({ dashboard, origin }: RequestContext): RelyingPartyCheck {
   return relyingPartyAt(origin, { isConfigured: dashboard.publicUrl !== undefined });
 }

@@ -13,20 +13,20 @@ import { askingBrowserOf, relyingPartyOf } from './passkeys.ts';
 import { openForm, sealForm } from './sealed-form.ts';
 
 // Forms and pages that need a fresh proof of who the person is. Routes use `provenForm` in place of `form`, and `provenPage`
-// around the function of a page. Without a proof, the response is a page that asks for a proof. The form of that page goes to the
-// same URL and contains what was sent before. A proof is valid for ten minutes, for all forms of the session.
+// around the function of a page. Without a proof, the response is a page that asks for a proof. The form on that page goes to the
+// same URL and contains the form that was sent before. A proof is valid for ten minutes, for all forms of the session.
 
-/** The maximum size of a form with a proof: a sealed form of 10 KiB in base64, and an authenticator's response. */
+/** The maximum size of a form with a proof: 10 KiB of a sealed form in base64, and the response of a passkey. */
 export const MAX_PROVEN: MaxSize = { bytes: 24 * 1024, error: 'too-large' };
 
 /** Redirects to the page that asked for the proof. */
 const toPage = (context: SignedInContext) => redirect(askedUrl(context));
 
 type Options = {
-  /** Returns the name of the key, user or other subject in the path, for the page that asks for the proof. */
+  /** Returns the name of the key, user or other subject in the path. The page that asks for the proof shows the name. */
   readonly nameOf?: NameOf;
   /**
-   * Returns the response after the proof if a page or a file was requested, not a form. The default redirects to the requested
+   * Returns the response after the proof if the proof was for a page or a file, not for a form. The default is a redirect to that
    * page.
    */
   readonly then?: typeof toPage;
@@ -35,8 +35,8 @@ type Options = {
 };
 
 /**
- * Returns the handler of a form that needs a fresh proof. `purpose` is what the person is about to do, without the name of the
- * subject: "revoke the API key".
+ * Returns the handler of a form that needs a fresh proof. `purpose` is what the person is about to do, such as "revoke the API
+ * key". The name of the key is added.
  */
 export function provenForm<F extends Fields>(
   purpose: string,
@@ -61,8 +61,8 @@ export function provenForm<F extends Fields>(
 }
 
 /**
- * Returns the function of a page or a file that needs a fresh proof. Its route must also have `post` from `provenForm` or
- * `proofOf`.
+ * Returns the function of a page or a file that needs a fresh proof. The route's `post` must come from `provenForm` or `proofOf`,
+ * to receive the proof.
  */
 export function provenPage(
   purpose: string,
@@ -74,7 +74,7 @@ export function provenPage(
   };
 }
 
-/** Returns the handler for the proof of a file that needs a fresh proof. The handler accepts nothing but the proof. */
+/** Returns a `post` that accepts only the proof, for the route of a file. */
 export function proofOf(purpose: string, then: (context: SignedInContext) => View): Post<SignedInContext> {
   const refuse = async () => {
     throw new RequestError('wrong-method');
@@ -89,13 +89,13 @@ type Asked = {
   readonly nameOf: NameOf | undefined;
   /** The form that was sent before the proof; `null` if a page was requested. */
   readonly kept: URLSearchParams | null;
-  /** The form of the page that asks for the proof; `null` if that form was not sent. */
+  /** The form with the proof; `null` if no proof was sent. */
   readonly proof: Form<typeof PROOF_FORM> | null;
 };
 
 type Proof =
   | { readonly kind: 'fresh'; readonly context: SignedInContext }
-  /** `view` is the page that asks for a proof. */
+  /** `view` is the page that asks for the proof. */
   | { readonly kind: 'missing'; readonly view: View };
 
 async function requireProof(context: SignedInContext, { purpose, nameOf, kept, proof }: Asked): Promise<Proof> {
@@ -116,8 +116,8 @@ async function requireProof(context: SignedInContext, { purpose, nameOf, kept, p
 }
 
 /**
- * The errors for people who may not see what the path names. The page that asks for the proof leaves out the name for them, and
- * the request is refused after the proof.
+ * The errors for people who may not see the subject in the path. For them, the page that asks for the proof leaves out the name.
+ * The request is refused after the proof.
  */
 const UNSEEN: readonly ErrorCode[] = ['forbidden', 'not_found'];
 
@@ -135,7 +135,7 @@ async function withName(
 }
 
 /**
- * Returns the proof in the form, or `null` if the form contains none because it has waited for a proof at the identity provider.
+ * Returns the proof in the form. Returns `null` if the form contains none because the proof took place at the identity provider.
  */
 function readProof(context: SignedInContext, form: NonNullable<Asked['proof']>) {
   const { credential, proofPassword, proofCode } = form.values;

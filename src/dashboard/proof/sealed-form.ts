@@ -4,35 +4,34 @@ import { TOKEN_FIELD } from '../http/body.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { RequestError } from '../http/request-error.ts';
 
-// While a page asks for a proof, the page contains the form that was sent, so that nothing has to be typed again. While a person
-// proves who they are at the identity provider, the database stores the form with the sign-in. The form is encrypted, because it
-// may contain a new password, and can be opened only on the page and in the session for which it was sent.
+// While a page asks for a proof, a hidden field of that page contains the form that was sent, so that nobody has to type anything
+// again. During a proof at the identity provider, the database stores the form with the sign-in. The form is encrypted, because
+// it may contain a new password. It can be decrypted only for the page and the session for which it was sent.
 
 export type WaitingForm = {
-  /** What the person is about to do: "revoke the API key “Billing”". */
+  /** What the person is about to do, such as "revoke the API key “Billing”". */
   readonly purpose: string;
-  /** What was sent; `null` if a page or a file was requested. */
+  /** The form that was sent; `null` if a page or a file was requested. */
   readonly form: URLSearchParams | null;
 };
 
-/** The session and the page to which a sealed form is tied. */
 type Place = Pick<SignedInContext, 'dashboard' | 'token' | 'path'>;
 
-/** Returns the sealed form for the page's hidden field. */
+/** Returns the form, encrypted for the hidden field of the page. */
 export function sealForm(context: Place, { purpose, form }: WaitingForm): string {
   const fields = form === null ? null : [...form].filter(([name]) => name !== TOKEN_FIELD);
   const { keyring } = context.dashboard.db;
   return keyring.encrypt(Buffer.from(JSON.stringify({ purpose, fields })), placeOf(context)).toString('base64url');
 }
 
-/** Opens a sealed form. Throws unless it was sealed for this page and this session. */
+/** Decrypts a sealed form. Throws unless it was sealed for this page and this session. */
 export function openForm(context: Place, sealed: string): WaitingForm {
   const opened = findForm(context, sealed);
   if (opened === null) throw new RequestError('forged');
   return opened;
 }
 
-/** Opens a sealed form. Returns `null` unless it was sealed for this page and this session. */
+/** Decrypts a sealed form. Returns `null` unless it was sealed for this page and this session. */
 export function findForm(context: Place, sealed: string): WaitingForm | null {
   const text = decrypt(context, sealed);
   if (text === null) return null;

@@ -11,7 +11,6 @@ import type { View } from '../http/view.ts';
 import { contactList, type ErrorContent, errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 
-/** The status and the title for each error code. The type requires an entry for every code. */
 const PAGES: Record<ErrorCode, { status: number; title: string }> = {
   unauthenticated: { status: 401, title: 'You are not signed in' },
   forbidden: { status: 403, title: 'You may not do this' },
@@ -30,7 +29,10 @@ type ErrorResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The response while an organization is moving. It does not contain the new address, which only the operators know. */
+/**
+ * The response while an organization is moving. It does not contain the organization's new address, which only the operators
+ * know.
+ */
 const MOVING: ErrorResponse = {
   status: 503,
   title: 'Your organization is moving',
@@ -40,7 +42,8 @@ const MOVING: ErrorResponse = {
 };
 
 /**
- * Returns the response to an action that is carried out during a move, while all other pages are refused. `done` is a sentence.
+ * Returns the response to an action that is possible during a move, when most other pages are refused. `done` is a sentence that
+ * confirms the action.
  */
 export function movingViewOf(context: SignedInContext, done: string): View {
   const title = 'Done, while your organization is moving';
@@ -50,7 +53,7 @@ export function movingViewOf(context: SignedInContext, done: string): View {
   return page(context, { title, main });
 }
 
-/** Returns the content of the response to an error. For a bug or an outage, the content does not contain the cause. */
+/** Returns the content of the response to an error. Does not reveal the cause of a bug or an outage. */
 export function errorContent(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof RequestError) return { ...REQUEST_ERRORS[error.kind], headers: {} };
   if (error instanceof DomainError && error.code !== 'unavailable') {
@@ -72,13 +75,12 @@ export function errorContent(error: unknown, requestId: string): ErrorResponse {
   return { status: 500, title: 'That was our mistake', message, headers: {} };
 }
 
-/** Returns the page for an error. */
 export function errorView(error: unknown, context: RequestContext): View {
   const { headers, ...content } = errorContent(error, context.auditSource.requestId);
   return { ...errorPage(context, content), headers };
 }
 
-/** Returns the page for an error. If the person's role was the reason, the page names the administrators, who can help. */
+/** Returns the page for an error. If the person's role is the reason, the page names the administrators, who can help. */
 export async function errorViewWithContacts(error: unknown, context: RequestContext): Promise<View> {
   const refusal = refusalOfRole(error);
   if (refusal === null || !isSignedIn(context)) return errorView(error, context);
@@ -109,7 +111,7 @@ export function conflictPage(
   return errorPage(context, { ...PAGES.conflict, message, link });
 }
 
-/** Reports a bug, an outage or a refusal under load. Does not report refusals that the client caused. */
+/** Reports a bug, an outage or an overload. Does not report refusals that the client caused. */
 export function reportError(
   error: unknown,
   { context: { dashboard, auditSource }, res }: { context: RequestContext; res: ServerResponse },

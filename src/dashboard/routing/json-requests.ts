@@ -10,13 +10,16 @@ type Answers = {
   readonly bodyOfError: (message: string) => object;
 };
 
-/** Returns a handler that responds to programs with JSON. Programs have no session, so a request from any site is accepted. */
+/**
+ * Returns a handler that answers programs with JSON. It accepts requests from any site, because programs send no session cookie
+ * that another site could misuse.
+ */
 export function answerPrograms(dashboard: Dashboard, { answer, bodyOfError }: Answers): RequestHandler {
   return async (req, res) => {
     const { context } = contextOf(req, dashboard);
     try {
       await dashboard.throttle(context.auditSource.ip);
-      // The client has disconnected, so the rest of its request cannot be read.
+      // The client has disconnected, so the rest of the body cannot be read.
       if (res.destroyed) return;
       await sendView(dashboard, res, await answer(context, req));
     } catch (error) {

@@ -17,24 +17,22 @@ import { RequestError } from '../http/request-error.ts';
 import { redirect, sendView, type View } from '../http/view.ts';
 import { errorViewWithContacts, reportError } from './errors.ts';
 
-/** Reads the form that was sent, and returns the function that carries out the form's action. */
+/** Reads the submitted form, and returns the function that carries out the form's action. */
 export type Post<Context> = (context: Context, req: IncomingMessage) => Promise<(context: Context) => Promise<View>>;
 
 export type Page<Context> = {
-  /** The path, as a pattern for Express. */
+  /** The path, as an Express path. */
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;
   /**
-   * Whether `get` waits for another server. Such a page takes turns itself, so that other requests do not wait for their turn
-   * meanwhile.
+   * Whether `get` waits for another server. If so, `get` takes turns itself, so that other requests do not wait for that server.
    */
   readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
-  /** Whether `post` ends keys or accounts. Such a form is also accepted while the organization moves to another database. */
+  /** Whether `post` ends keys, accounts or sessions. Such a form is accepted even during a move of the organization. */
   readonly postsDuringMove?: boolean;
 };
 
-/** A page that anybody may open. */
 export type PublicPage = Page<RequestContext>;
 
 /** A page for people who are signed in and have a role that `mayEnter` accepts. */
@@ -50,7 +48,7 @@ type FormOptions = {
   readonly takesTurns?: boolean;
 };
 
-/** Returns the handler of a form, for the `post` of a page. */
+/** Returns the `post` of a page with a form. */
 export function form<Context extends RequestContext, F extends Fields>(
   fields: F,
   handle: (context: Context, form: Form<F>) => Promise<View>,
@@ -68,8 +66,8 @@ export function publicRoutes(dashboard: Dashboard, pages: readonly PublicPage[])
 }
 
 /**
- * Routes the pages for people who are signed in. `pages` can have any order: a path such as "/new" is tried before "/:id", which
- * would match "/new", too.
+ * Routes the pages for people who are signed in. `pages` can have any order: the routes are sorted, so that "/new" is tried
+ * before "/:id", which would also match "/new".
  */
 export function signedInRoutes(dashboard: Dashboard, pages: readonly SignedInPage[]): Router {
   const ordered = pages.toSorted((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1));
@@ -93,11 +91,11 @@ function sortKeyOf({ path }: { readonly path: string }): string {
 
 type Entry<Context> =
   | { readonly kind: 'admitted'; readonly context: Context }
-  /** The person has to sign in first; `view` redirects to the sign-in. */
+  /** The person must sign in first; `view` redirects to the sign-in page. */
   | { readonly kind: 'sent-away'; readonly view: View };
 
 type Gate<Context extends RequestContext, P extends Page<Context>> = {
-  /** Whether anybody can request the pages, without a session. */
+  /** Whether the pages are open to people without a session. */
   readonly isPublic: boolean;
   enter(context: RequestContext, page: P): Promise<Entry<Context>>;
   mayEnter(context: Context, page: P): boolean;
@@ -116,7 +114,7 @@ function routesTo<Context extends RequestContext, P extends Page<Context>>(
       try {
         if (gate.isPublic) {
           await dashboard.throttle(context.auditSource.ip);
-          // The client has disconnected, so the rest of its request cannot be read.
+          // The client has disconnected, so the rest of the body cannot be read.
           if (res.destroyed) return;
         }
         if (!['GET', 'HEAD', 'POST'].includes(req.method)) throw new RequestError('wrong-method');
@@ -152,7 +150,7 @@ async function respond<Context extends RequestContext>(
   const { get, post, takesTurns = false } = page;
   if (req.method === 'POST' && post !== undefined) {
     const act = await post(context, req);
-    // A client can send the body long after the head, so the session may have ended meanwhile.
+    // The body can arrive long after the head. The session may have ended in the meantime.
     const current = await enter();
     return current.kind === 'sent-away' ? current.view : act(current.context);
   }
@@ -160,14 +158,14 @@ async function respond<Context extends RequestContext>(
   throw new RequestError('wrong-method');
 }
 
-/** Returns the value of the Allow header, which a 405 response must have (RFC 9110, section 15.5.6). */
+/** Returns the value of the Allow header, which a 405 response must contain (RFC 9110, section 15.5.6). */
 function allowedMethods({ get, post }: { get?: unknown; post?: unknown }): string {
   return [...(get === undefined ? [] : ['GET', 'HEAD']), ...(post === undefined ? [] : ['POST'])].join(', ');
 }
 
 /**
- * Returns the URL of the sign-in page. The sign-in leads back to the requested page, unless its path accepts only forms, because
- * a form that was sent is lost when the session ends.
+ * Returns the URL of the sign-in page. The sign-in leads back to the requested page if that page can be shown. A path that only
+ * accepts forms cannot be shown, and a form is lost when the session ends.
  */
 function signInUrl(context: RequestContext, { get }: { get?: unknown }, ended: SessionEnd | null): string {
   return urlOf(SIGN_IN_URL, { next: get === undefined ? null : askedUrl(context), ended });

@@ -11,7 +11,7 @@ import { errorPage } from '../markup/error.ts';
 import { page } from '../markup/layout.ts';
 import { cellNote, emailText, postForm } from '../markup/parts.ts';
 
-// Access links: the page to which the link of an invitation or a password reset leads, and the page on which people ask for a
+// Access links: the pages to which the links in invitations and password resets lead, and the page on which people ask for a
 // reset.
 
 export const WELCOME_FORM = {
@@ -73,8 +73,8 @@ function greetingOf({ kind, name, organizationName }: OpenLink): string {
 }
 
 /**
- * Returns the page for a link whose organization requires single sign-on. Such a link does not set a password, but proves which
- * account is linked to the person at the provider.
+ * Returns the page for a link to an account whose organization requires single sign-on. Such a link sets no password. It proves
+ * that the account belongs to the person who signs in at the provider.
  */
 function providerPage(context: RequestContext, link: OpenLink): View {
   const title = 'Sign in at your organization';
@@ -121,7 +121,8 @@ export async function requestLink(
 ): Promise<View> {
   const { dashboard, auditSource, now } = context;
   const { db, outbox, publicUrl } = dashboard;
-  // The link in the mail must contain the configured address, because the Host header of a request may name another server.
+  // The link in the mail must contain the configured address. The Host header is not used, because the client can write any
+  // server name into it.
   if (publicUrl === undefined || !outbox.canSend) return requestedPage(context);
   const outcome = await requestReset(db, { ...values, auditSource, now }, { outbox, publicUrl });
   switch (outcome.kind) {

@@ -57,7 +57,7 @@ const ENDED: Record<SessionEnd, string> = {
 };
 
 type SignInProps = {
-  /** What the page asks for. "password" means that the person entered the e-mail on the previous page. */
+  /** The fields of the page. "password" means that the person has entered the e-mail on the previous page. */
   readonly step: 'email' | 'password' | 'both';
   /** Whether this is a cell. If so, the shared address of the cells may pass the e-mail in the URL fragment. */
   readonly isInCell: boolean;
@@ -81,8 +81,8 @@ export const SIGN_IN_FORM = {
 };
 
 /**
- * Shows the sign-in page. If any organization has single sign-on, the page asks only for the e-mail, because its domain decides
- * how the person signs in. Otherwise the page asks for the password, too.
+ * Shows the sign-in page. If an organization has single sign-on, the page asks only for the e-mail, because the e-mail's domain
+ * decides how the person signs in. Otherwise the page asks for the password, too.
  */
 export async function showSignIn(context: RequestContext): Promise<View> {
   const next = safeNext(context.query.get('next'));
@@ -102,8 +102,8 @@ export async function submitSignIn(context: RequestContext, { values }: Form<typ
 }
 
 /**
- * Continues with the way to sign in for the e-mail's domain. The response depends only on that domain, so that nobody can learn
- * which e-mails have an account.
+ * Continues with the way to sign in that the e-mail's domain requires. The response depends only on the domain, so that nobody
+ * can learn which e-mails have an account.
  */
 async function continueWithEmail(
   context: RequestContext,
@@ -121,7 +121,10 @@ async function continueWithEmail(
   return signInPage(context, { email, next, problem: null, step: 'password' });
 }
 
-/** Returns the page for a person who gave the right password or passkey, but whose organization accepts neither. */
+/**
+ * Returns the page for a person whose password or passkey was right, but whose organization accepts neither passwords nor
+ * passkeys.
+ */
 function requiredPage(context: RequestContext, required: SingleSignOnRequired, next: string): View {
   const [way] = PROVIDER_WAYS;
   return errorPage(context, {
@@ -163,7 +166,7 @@ async function signInWithPassword(
 const PASSKEY_NEEDED =
   'This account is for emergencies, so the password alone is not enough. Sign in with its passkey.';
 
-/** Signs the person out. This is not the post of a public page, because the form contains a token that is tied to the session. */
+/** Signs the person out. The form is not on a public page, because its token must be tied to the session. */
 export async function submitSignOut({ dashboard, token, auditSource }: SignedInContext): Promise<View> {
   await signOut(dashboard.db, token, auditSource);
   return redirect(`${SIGN_IN_URL}?done=signed-out`, { cookies: [endedSessionCookie(dashboard.isHttps)] });
@@ -210,8 +213,6 @@ function passkeySignIn(context: RequestContext, next: string): Html {
   });
 }
 
-// Sign-in with a passkey.
-
 export async function sendSignInOptions(context: RequestContext): Promise<View> {
   return sendOptions(context, (asking) => optionsForSignIn(context.dashboard.db, asking));
 }
@@ -242,7 +243,7 @@ export async function submitPasskey(context: RequestContext, { values }: Form<ty
 
 const WRONG_PASSKEY = 'The passkey was not accepted. Try again, or sign in with your e-mail and your password.';
 
-// The second factor, after the password.
+// The form for the second factor, which follows the password.
 
 export const CODE_FORM = {
   next: nextField,

@@ -6,8 +6,8 @@ import type { RequestContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 
 /**
- * Sets the cookie of a new session, and redirects. Ends the previous session of the browser: its cookie is replaced, so the
- * person could no longer sign out of it, and somebody else may have a copy of that cookie.
+ * Sets the cookie of the new session, and redirects. Also ends the browser's previous session. The person could no longer sign
+ * out of that session, because its cookie is replaced, and somebody else may have a copy of that cookie.
  */
 export async function startInBrowser(
   { dashboard, token: before, auditSource, inTurn }: RequestContext,
@@ -19,7 +19,7 @@ export async function startInBrowser(
 
 /**
  * Starts the session after a sign-in by password or passkey. If the organization requires single sign-on, only the break-glass
- * administrator can sign in this way, and all administrators get a mail.
+ * administrator may sign in like this, and all administrators are notified by mail.
  */
 export async function startAfterSignIn(
   context: RequestContext,

@@ -8,9 +8,8 @@ import type { ListedWebhookDelivery, WebhookDelivery } from '../../store/webhook
 import { badge } from '../markup/parts.ts';
 import { boundedCount, exactInstant, instant } from '../markup/words.ts';
 
-// Parts that the list of endpoints and an endpoint's own pages share.
+// Parts that the list of endpoints shares with an endpoint's own pages.
 
-/** Why an endpoint is disabled. */
 export const DISABLED_WORDS: Record<DisabledReason, string> = {
   user: 'By an administrator',
   gone: 'Its receiver responded with 410 Gone',
@@ -30,7 +29,7 @@ export function endpointState({ disabledAt, disabledReason, failingSince, pendin
   return html`${badge('good', 'Enabled')}${waiting}`;
 }
 
-/** Returns the last day with an attempt of this outcome. The counts of each day are kept for 30 days. */
+/** Returns the last day with an attempt that had this outcome. The counts of each day are kept for 30 days. */
 export function lastDay(
   { days }: Pick<WebhookEndpointDetails, 'days'>,
   outcome: 'succeeded' | 'failed',
@@ -51,7 +50,7 @@ export function eventTypeChip(type: string): Html {
   return html`<code>${breakable(type)}</code>`;
 }
 
-/** Returns the short form of event types for lists, such as "parent_program created, deleted". */
+/** Returns the event types in a short form for lists, such as "parent_program created, deleted". */
 export function eventTypeWords(types: readonly string[]): Html {
   const changes = Map.groupBy(types, (type) => type.split('.')[0] ?? '');
   return html`<span class="chips">${[...changes].map(
@@ -60,7 +59,7 @@ export function eventTypeWords(types: readonly string[]): Html {
   )}</span>`;
 }
 
-/** Returns a host or the type of an event as markup. The line may break after each dot. */
+/** Returns a host or an event type as markup. The line may break after each dot. */
 export function breakable(text: string): Html {
   const [first = '', ...others] = text.split('.');
   return html`${first}${others.map((part) => html`.<wbr>${part}`)}`;
@@ -96,14 +95,14 @@ export function deliveryState(delivery: State, now: Date): Html {
 }
 
 /**
- * Returns whether an attempt is in progress. If the process of an attempt was killed, the attempt has no result; it counts as in
- * progress until its lease expires and another process may deliver the event.
+ * Returns whether an attempt is in progress. An attempt whose process was killed has no result. It counts as in progress until
+ * its lease has expired.
  */
 function isBeingSent({ attempts, nextAttemptAt, lastNumber }: State, now: Date): boolean {
   return attempts > (lastNumber ?? 0) && nextAttemptAt !== null && nextAttemptAt > now;
 }
 
-/** Returns whether an attempt is likely to have a result within seconds. */
+/** Returns whether the result of an attempt can be expected within seconds. */
 export function isUnderWay(delivery: State, now: Date): boolean {
   const { state, nextAttemptAt, isDisabled } = delivery;
   if (state !== 'pending') return false;
@@ -111,7 +110,7 @@ export function isUnderWay(delivery: State, now: Date): boolean {
   return isBeingSent(delivery, now) || (isDue && !isDisabled);
 }
 
-/** Returns the status, such as "204 No Content", or why there was no response. */
+/** Returns the status of the response, such as "204 No Content", or why there was no response. */
 export function responseWords({ status, error }: { readonly status: number | null; readonly error: string }): Html {
   if (status === null) return html`<span class="breakable">${error}</span>`;
   return html`<span class="strong">${status}</span> ${STATUS_CODES[status]}`;

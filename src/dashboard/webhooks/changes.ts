@@ -23,7 +23,7 @@ import { conflictPage } from '../routing/errors.ts';
 import { endpointIdOf, hostOf } from './context.ts';
 import { CONTENT_FIELDS } from './create.ts';
 
-// Changing, disabling, enabling and deleting an endpoint. Actions that end something are confirmed on their own pages.
+// The pages that change, disable, enable and delete an endpoint.
 
 async function readEndpoint(context: SignedInContext): Promise<WebhookEndpointDetails> {
   return getEndpoint(context.dashboard.db, context.actor, endpointIdOf(context));
@@ -52,7 +52,7 @@ export async function showChange(context: SignedInContext): Promise<View> {
   return changePage(context, null);
 }
 
-/** Returns the page with the form. `refused` is what a refused form sent; `null` if the form is shown for the first time. */
+/** Returns the page with the form. `refused` is the refused form; `null` if the form is shown for the first time. */
 async function changePage(context: SignedInContext, refused: Filled<typeof CONTENT_FIELDS> | null): Promise<View> {
   const endpoint = await readEndpoint(context);
   const url = endpointUrl(endpoint.id);
@@ -96,7 +96,7 @@ export async function enable(context: SignedInContext): Promise<View> {
   return toEndpoint(context, outcome, 'enabled');
 }
 
-/** Redirects to the endpoint's page, which confirms the action. If the action was refused, returns a page that says why. */
+/** Returns a redirect to the endpoint's page, which confirms the action, or a page that says why the action was refused. */
 function toEndpoint(context: SignedInContext, outcome: Done | Conflict, done: string): View {
   const href = endpointUrl(endpointIdOf(context));
   if (outcome.kind === 'done') return redirect(`${href}?done=${done}`);
@@ -149,7 +149,7 @@ async function resendFailedPage(context: SignedInContext, filled: Filled<typeof 
   });
 }
 
-/** Resends the events that occurred since a time and whose deliveries have failed. */
+/** Resends the events since a time whose deliveries have failed. */
 export async function resendAllFailed(
   context: SignedInContext,
   { values, typed }: Form<typeof RESEND_FAILED_FORM>,

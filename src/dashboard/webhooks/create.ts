@@ -14,7 +14,7 @@ import { actionForm, environmentBadge, head } from '../markup/parts.ts';
 import { eventTypeChip } from './cells.ts';
 import { secretPage } from './secret.ts';
 
-/** The fields that the form for a new endpoint and the form for a changed endpoint share. */
+/** The fields of both forms: the form that creates an endpoint and the form that changes one. */
 export const CONTENT_FIELDS = {
   url: text({
     label: 'URL',
@@ -74,7 +74,7 @@ ${Object.values(fieldsOf(CREATE_FORM, filled, { context }))}`,
   return page(context, { title, main, problem });
 }
 
-/** Returns the meaning of an event type: "A parent program was changed." for "parent_program.updated". */
+/** Returns the meaning of an event type, such as "A parent program was changed." for "parent_program.updated". */
 function meaningOf(type: EventType): string {
   const [resource = '', change] = type.split('.');
   const noun = resource.replaceAll('_', ' ');

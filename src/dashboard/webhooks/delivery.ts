@@ -17,13 +17,12 @@ import { conflictPage } from '../routing/errors.ts';
 import { breakable, deliveryState, eventName, isUnderWay, responseWords } from './cells.ts';
 import { endpointIdOf, hostOf, messageIdOf } from './context.ts';
 
-/** The confirmations of actions, by the query parameter "done". */
+/** The confirmations of actions, by the value of the query parameter "done". */
 const DONE = new Map([
   ['resent', 'The event is sent again.'],
   ['test', 'The test event is on its way.'],
 ]);
 
-/** Shows what was sent to an endpoint, and each attempt with the receiver's response. */
 export async function showDelivery(context: SignedInContext): Promise<View> {
   const { actor, dashboard, formToken, query, now } = context;
   const ids = { endpointId: endpointIdOf(context), messageId: messageIdOf(context) };
@@ -48,7 +47,7 @@ export async function showDelivery(context: SignedInContext): Promise<View> {
   return page(context, { title: `${title}, webhook delivery`, main });
 }
 
-/** Returns the confirmation of an action. It is shown until the attempt has ended; after that, the status shows the result. */
+/** Returns the confirmation of an action. The page shows it until the attempt has ended and its result is shown. */
 function notice(done: string): Html | false {
   const words = DONE.get(done);
   if (words === undefined) return false;
@@ -100,7 +99,7 @@ function cells(attempt: WebhookAttempt) {
   ];
 }
 
-/** Returns the body of the receiver's response; `false` if there was no response or the actor is not an administrator. */
+/** Returns the body of the receiver's response; `false` if there was no response or the actor may not see it. */
 function responseBody({ responseBody: body, status, number }: WebhookAttempt): Html | false {
   if (body === null || status === null) return false;
   if (body.length === 0) return html`<span class="under">Without a body</span>`;
@@ -108,8 +107,8 @@ function responseBody({ responseBody: body, status, number }: WebhookAttempt): H
 }
 
 /**
- * Returns the bytes as text. Leaves out a character that is cut at the end, and replaces control characters, so that none can
- * change the page.
+ * Returns the bytes as text. Leaves out an incomplete character at the end. Replaces control and format characters, which could
+ * change how the page is displayed.
  */
 function shownText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes, { stream: true });

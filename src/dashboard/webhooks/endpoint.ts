@@ -28,8 +28,8 @@ import {
 import { endpointIdOf, hostOf } from './context.ts';
 
 /**
- * The confirmations of actions, by the query parameter "done". Anybody can make a link with that parameter, so a confirmation is
- * left out if the state of the endpoint contradicts it.
+ * The confirmations by the value of the query parameter "done". Anybody can make a link with that parameter, so a function
+ * returns `undefined` if the state of the endpoint contradicts the confirmation.
  */
 const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | undefined>([
   ['changed', () => 'The endpoint is saved.'],
@@ -51,7 +51,6 @@ const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | unde
   ],
 ]);
 
-/** Shows an endpoint's own page: its state, its attempts of a week and its last deliveries. */
 export async function showWebhook(context: SignedInContext): Promise<View> {
   const { actor, dashboard, query } = context;
   const isFailed = query.get('state') === 'failed';
@@ -127,7 +126,7 @@ function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
 type Deliveries = {
   readonly endpoint: WebhookEndpointDetails;
   readonly deliveries: DeliveryListPage;
-  /** Whether the list has failed deliveries only. */
+  /** Whether the list contains only failed deliveries. */
   readonly isFailed: boolean;
   readonly isFirst: boolean;
 };

@@ -14,7 +14,7 @@ import { table } from '../markup/table.ts';
 import { breakable, endpointState, eventTypeWords, lastDay } from './cells.ts';
 import { hostOf, pathOf } from './context.ts';
 
-/** Shows the organization's webhook endpoints, at most ten. */
+/** Shows the organization's webhook endpoints. An organization has at most ten. */
 export async function showWebhooks(context: SignedInContext): Promise<View> {
   const { actor, dashboard, now, query } = context;
   const endpoints = await listEndpoints(dashboard.db, actor);

@@ -23,7 +23,8 @@ import { startInBrowser } from '../start-session.ts';
 import { getConnection } from './provider.ts';
 import { lostPage, notAdmittedPage } from './refusal-pages.ts';
 
-// When people first use single sign-on, they prove here that the existing account with their e-mail is theirs.
+// When a person first uses single sign-on and an account with the same e-mail exists, this page asks for a proof that the account
+// is the person's.
 
 export const CONFIRM_FORM = {
   password: password({ label: 'Password', autocomplete: 'current-password', hasFocus: true }),
@@ -86,7 +87,7 @@ ${WITHOUT_PROOF[found.by](found)}
   return page(context, { title: 'Is this account yours?', main, problem, hasPasskeyForm: found.hasPasskey });
 }
 
-/** What the page offers to people who cannot give the proof that the page asks for. */
+/** What the page offers to people who cannot give the required proof. */
 const WITHOUT_PROOF: Record<Confirmation['by'], (found: Confirmation) => Html | false> = {
   password: () =>
     html`<p class="aside"><a href="${FORGOTTEN_PASSWORD_URL}">Forgotten your password?</a> The link that you get replaces the password here.</p>`,
@@ -127,7 +128,7 @@ ${hasSecondFactor && fields.code}
   );
 }
 
-/** Removes the link between the account and the person at the identity provider. */
+/** Removes the link between an account and the person at the identity provider. */
 export async function unlink(context: SignedInContext): Promise<View> {
   const outcome = await unlinkUser(context.dashboard.db, context.actor, { userId: userIdOf(context) });
   return userView(context, outcome, 'unlinked');

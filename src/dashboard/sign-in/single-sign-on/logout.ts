@@ -11,8 +11,8 @@ import { depsOf, getConnection } from './provider.ts';
 const MAX_TOKEN: MaxSize = { bytes: 20 * 1024, error: 'too-large' };
 
 /**
- * Routes the requests by which an identity provider reports that a session at the provider has ended (OpenID Connect Back-Channel
- * Logout 1.0). The provider has no session with Charter; the signature of its logout token is the proof.
+ * Routes the requests with which an identity provider reports that a session has ended (OpenID Connect Back-Channel Logout 1.0).
+ * The provider has no session with Charter, so the signature of its logout token is the proof.
  */
 export function backChannelLogout(dashboard: Dashboard): Router {
   const router = Router({ caseSensitive: true, strict: true });

@@ -33,8 +33,8 @@ export function depsOf({ dashboard, inTurn }: RequestContext): SignInDeps {
 }
 
 /**
- * Returns Charter's own address, which the provider knows. Throws "not-found" if none is configured, because the address must not
- * come from the Host header, which may name another server.
+ * Returns Charter's own address, as the provider knows it. Throws "not-found" if it is not configured. The Host header is not
+ * used, because the client can write any server name into it.
  */
 function requireOwnOrigin({ dashboard: { publicUrl } }: RequestContext): string {
   if (publicUrl === undefined) throw new RequestError('not-found');
@@ -51,20 +51,23 @@ export async function getConnection(context: RequestContext): Promise<Connection
 }
 
 type Going = {
-  /** The e-mail in its normal form; empty if the person has not entered one. */
+  /** The normalized e-mail; empty if the person has not entered an e-mail. */
   readonly email: string;
   readonly next: string;
-  /** The SHA-256 of the access link's token; `null` or omitted if the sign-in does not begin with an access link. */
+  /** The SHA-256 of the access link's token; `null` or omitted if the sign-in does not use an access link. */
   readonly linkHash?: Buffer | null;
-  /** The form that waits for a proof. If it is set, the provider only proves who the person is, and no session starts. */
+  /** The form that waits for a proof. If it is set, the sign-in starts no session, and only proves who the person is. */
   readonly sealedForm?: Buffer;
-  /** What else the person can do; by default, sign in with a password. */
+  /** What else the person can do. The default is to sign in with a password. */
   readonly aside?: Html;
-  /** The form that leads back to the other kinds of proof; see refusal-pages.ts. */
+  /** A form with a button back to the page that asks for a proof; see refusal-pages.ts. */
   readonly back?: Html;
 };
 
-/** Begins a sign-in at the provider. Only a form may begin one, because another site can contain a link but not a valid form. */
+/**
+ * Begins a sign-in at the provider. Only a form may begin a sign-in, because another site can contain a link, but not a form that
+ * is valid here.
+ */
 export async function goToProvider(
   context: RequestContext,
   connection: Connection,
@@ -88,14 +91,14 @@ export async function goToProvider(
 }
 
 /**
- * Returns whether the domain of an e-mail may lead to a provider, so that the sign-in asks for the e-mail first. The result does
- * not depend on an account, so that nobody can learn which e-mails have one.
+ * Returns whether an e-mail's domain may lead to a provider. If so, the sign-in page asks for the e-mail first. The result does
+ * not depend on a particular e-mail, so that nobody can learn which e-mails have an account.
  */
 export async function mayLeadToProvider({ dashboard: { db, publicUrl } }: RequestContext): Promise<boolean> {
   return publicUrl !== undefined && (await hasSso(db));
 }
 
-/** Begins the sign-in of a person with this e-mail. Returns `null` if the e-mail's domain leads to no provider. */
+/** Begins the sign-in of the person with this e-mail. Returns `null` if the e-mail's domain does not lead to a provider. */
 export async function beginByEmail(
   context: RequestContext,
   { email, next }: { readonly email: string; readonly next: string },
@@ -107,8 +110,8 @@ export async function beginByEmail(
 }
 
 /**
- * Begins a sign-in at the identity provider with an access link. The link is used up when the provider confirms that the e-mail
- * in the link is the person's.
+ * Begins a sign-in at the identity provider with an access link. The link cannot be used again once the provider has confirmed
+ * that the link's e-mail is the person's.
  */
 export async function welcomeByProvider(context: RequestContext): Promise<View> {
   const { dashboard, now, inTurn } = context;
@@ -129,9 +132,9 @@ export async function welcomeByProvider(context: RequestContext): Promise<View> 
 export const START_FORM = { email: hiddenField(), next: nextField };
 
 /**
- * Shows the page to which a tile at the provider leads (OpenID Connect Core 1.0, section 4, initiate_login_uri). The page only
- * asks whether to continue. The attack: somebody makes a link to the page of their own organization. A page that continued by
- * itself would sign the person in to that organization.
+ * Shows the page to which a tile at the provider leads (OpenID Connect Core 1.0, section 4, initiate_login_uri). The page asks
+ * whether to continue. The attack: somebody gives a person a link to this page of the attacker's organization. A page that
+ * continued by itself would sign the person in to that organization.
  */
 export async function showStart(context: RequestContext): Promise<View> {
   const { query, path, formToken } = context;
@@ -139,7 +142,7 @@ export async function showStart(context: RequestContext): Promise<View> {
   if ((query.get('iss') ?? issuer) !== issuer) throw new RequestError('not-found');
   const origin = requireOwnOrigin(context);
   const target = query.get('target_link_uri') ?? '';
-  // The parameter is a whole URL. Charter uses it only if it leads to a page of this dashboard.
+  // The parameter is a whole URL. Charter uses it only if it is the URL of a page of this dashboard.
   const next = safeNext(target.startsWith(`${origin}/`) ? target.slice(origin.length) : target);
   const main = html`<section class="card guest-card"><h1>Sign in to Charter?</h1>
 <p>The identity provider <strong>${new URL(issuer).host}</strong> signs you in here. Another session of this browser ends. Continue only if this is the address of your own organization.</p>
@@ -157,12 +160,12 @@ export async function startAtProvider(context: RequestContext, { values }: Form<
   return goToProvider(context, await getConnection(context), { email, next: values.next });
 }
 
-/** Returns the URL of the page of `showStart`, for a person whose organization does not accept passwords and passkeys. */
+/** Returns the URL of the page of `showStart`, for a person whose organization accepts neither passwords nor passkeys. */
 export function startUrl({ organizationId, email }: SingleSignOnRequired, next: string): string {
   return urlOf(singleSignOnUrl(organizationId, 'start'), { login_hint: email, target_link_uri: next });
 }
 
-/** Handles the request with which the browser comes back from the provider. */
+/** Handles the request with which the browser returns from the provider. */
 export async function comeBack(context: RequestContext): Promise<View> {
   const { browserSecret, token, auditSource, now, query } = context;
   const connection = await getConnection(context);
@@ -186,7 +189,7 @@ export async function comeBack(context: RequestContext): Promise<View> {
   }
 }
 
-/** Offers to continue with the waiting form if the provider proved who the person is; otherwise says why it did not. */
+/** Offers to continue with the waiting form if the provider has proved who the person is; otherwise says why it has not. */
 async function showAfterProof(context: RequestContext, { outcome, next, sealedForm }: AfterProof): Promise<View> {
   const sealed = sealedForm.toString('base64url');
   const waiting = await findWaiting(context, { next, sealed });
@@ -207,7 +210,7 @@ async function showAfterProof(context: RequestContext, { outcome, next, sealedFo
   }
 }
 
-/** Returns the form that waits for the proof, or `null` if the form belongs to another session or that session has ended. */
+/** Returns the waiting form, or `null` if it belongs to another session or its session has ended. */
 async function findWaiting(context: RequestContext, { next, sealed }: { next: string; sealed: string }) {
   const signedIn = await findSignedIn(context);
   if (signedIn === null) return null;
@@ -217,7 +220,8 @@ async function findWaiting(context: RequestContext, { next, sealed }: { next: st
 }
 
 /**
- * Makes the signed-in person sign in again at the provider, which proves who they are. The form that they sent waits meanwhile.
+ * Lets the signed-in person sign in again at the provider, to prove who they are. The form that the person sent waits for that
+ * proof.
  */
 export async function proveAtProvider(
   context: SignedInContext,

@@ -17,14 +17,14 @@ import type { View } from '../../http/view.ts';
 import { errorPage } from '../../markup/error.ts';
 import { passwordLink } from '../../markup/parts.ts';
 
-// Pages that say why a sign-in at the identity provider was refused. If the sign-in was meant to prove who the person is, `back`
-// is the form that leads back to the other kinds of proof.
+// Pages that say why a sign-in at the identity provider failed. If a form waits for the proof, `back` is a form with a button
+// back to the page that asks for a proof.
 
 const AGAIN = { name: 'Go to the sign-in', href: SIGN_IN_URL };
 
 /**
- * Returns the next steps for the person: with `back`, the form that leads to the other kinds of proof; otherwise, links to the
- * sign-in, and to the sign-in with a password, which needs no provider.
+ * Returns what the person can do next: with `back`, return to the page that asks for a proof; otherwise, sign in again, or sign
+ * in with a password.
  */
 const waysOn = (back?: Html) => (back === undefined ? { link: AGAIN, aside: passwordLink() } : { form: back });
 
@@ -40,7 +40,7 @@ export function lostPage(context: RequestContext, back?: Html): View {
 }
 
 /**
- * Returns the page that replaces `lostPage` for a person who is signed in, for example after a reload of the page that follows a
+ * Returns the page that a signed-in person gets in place of `lostPage`, for example after reloading the page that follows a
  * proof.
  */
 export function overPage(context: SignedInContext): View {
@@ -132,8 +132,8 @@ const FAILURES: Record<
 };
 
 /**
- * Returns the page for a failure at the provider. The page does not contain the provider's error message, which is in the audit
- * log for administrators.
+ * Returns the page for a failure at the provider. Does not show the provider's error message, which administrators find in the
+ * audit log.
  */
 export function failurePage(context: RequestContext, { kind }: ProviderFailure, back?: Html): View {
   return errorPage(context, { ...FAILURES[kind], ...waysOn(back) });

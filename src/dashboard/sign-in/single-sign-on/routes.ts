@@ -55,13 +55,13 @@ export const publicPages: readonly PublicPage[] = [
 ];
 
 /**
- * Redirects to the page that contains the form. After a refusal, the browser still shows the URL of the form's `post`, and people
- * may open that URL again.
+ * Redirects to the page with the form. After a refusal, the browser shows the URL to which the form was sent, and people may open
+ * that URL again.
  */
 const get = () => redirect(SIGN_IN_SETTINGS_URL);
 
 /**
- * The pages for people who are signed in. All forms except the proof itself change how people sign in, so they need a fresh
+ * The pages for people who are signed in. All forms except that for the proof change how people sign in, so they need a fresh
  * proof.
  */
 export const signedInPages: readonly SignedInPage[] = [

@@ -128,10 +128,10 @@ export const REQUIRE_FORM = {
 
 const ALL_FIELDS = { ...CONNECTION_FORM, ...DOMAIN_FORM, ...ROLES_FORM, ...REQUIRE_FORM };
 
-/** What a refused form sent, or what a test of the connection found. */
+/** What the page shows again after a refused form or after a test of the connection. */
 type Retry = {
   readonly problem?: Problem | null;
-  /** What a test of the connection found. */
+  /** The result of a test of the connection. */
   readonly notice?: string;
   readonly connection?: Typed<typeof CONNECTION_FORM>;
   readonly domain?: Typed<typeof DOMAIN_FORM>;
@@ -172,7 +172,7 @@ ${
 }</section>`;
 }
 
-/** Returns the URLs of Charter that the provider needs to know. */
+/** Returns the URLs of Charter that the provider needs. */
 function addresses({ dashboard: { publicUrl }, actor }: SignedInContext, isFolded: boolean): Html {
   if (publicUrl === undefined)
     return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.</p></div>`;
@@ -260,7 +260,7 @@ ${
 ${isRequired && postForm({ action: ALLOW_PASSWORDS_URL, formToken }, html`<div class="actions"><button class="button danger-plain">Stop requiring it</button></div>`)}</section>`;
 }
 
-/** Returns words that say who is told that the break-glass administrator has signed in. */
+/** Returns a sentence about who is notified when the break-glass administrator has signed in. */
 function useWords(context: SignedInContext): Html {
   const noMail = noMailWords(context);
   return noMail === false
@@ -277,9 +277,7 @@ function shutOutNotice({ people, total }: SignInSettings['shutOut'], isRequired:
   );
 }
 
-// The actions of the forms.
-
-/** Tests the connection, and saves it only if it works. */
+/** Tests the connection, and saves it only if the test succeeds. */
 export async function changeConnection(
   context: SignedInContext,
   { values, typed: connection }: Form<typeof CONNECTION_FORM>,
@@ -328,7 +326,7 @@ export async function submitConnectionRemoval(context: SignedInContext): Promise
 }
 
 /**
- * Returns the response to a change of the connection. The change ends all sessions by single sign-on, which may include the
+ * Returns the response to a change of the connection. The change ends all sessions that began by single sign-on, possibly the
  * administrator's own.
  */
 async function connectionView(context: SignedInContext, done: 'connection' | 'removed'): Promise<View> {
@@ -336,7 +334,7 @@ async function connectionView(context: SignedInContext, done: 'connection' | 're
   return redirect(`${SIGN_IN_URL}?done=${done === 'connection' ? 'connection-saved' : 'connection-removed'}`);
 }
 
-/** Returns the settings with a confirmation, or with the reason for the refusal and the values of the refused form. */
+/** Returns the settings with a confirmation, or with the reason for the refusal and the refused form. */
 async function settingsView(
   context: SignedInContext,
   outcome: Done | Invalid | Conflict,
