@@ -19,7 +19,7 @@ test.each([
   ['203.0.113.7, [fe80::5%eth0]:2222', '203.0.113.7'],
   ['203.0.113.7, fe80::5%eth0', '203.0.113.7'],
   ['10.0.0.7:1111, 10.0.0.5:2222', '10.0.0.7'],
-  // The attack: a client claims another address, and the proxy appends the client's own.
+  // The attack: a client claims another address, and the proxy appends the client's real address.
   ['203.0.113.7, 198.51.100.9:1111, 10.0.0.5:2222', '198.51.100.9'],
   ['203.0.113.7, 10.0.0.5x:1, 10.0.0.5:2222', null],
   ['203.0.113.7, unknown, 10.0.0.5:2222', null],

@@ -12,7 +12,7 @@ import { mintEndpointSecret } from '../../src/service/webhooks/endpoints.ts';
 import { NOBODY } from '../support/data/actors.ts';
 import { KEYRING } from '../support/postgres/postgres.ts';
 
-// The attack: guessing. Values that require a secret, or must differ for different contents, have at least this many bits.
+// The attack: guessing. Values that nobody may guess, or that must differ for different contents, have at least this many bits.
 const BITS = 128;
 const BASE64URL_BITS = 6;
 const BASE62_BITS = Math.log2(62);

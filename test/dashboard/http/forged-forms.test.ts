@@ -125,7 +125,7 @@ const EXTRA = {
 };
 
 test('every form refuses a field that it does not have, and changes nothing', async () => {
-  // The attack: sending other columns of the row, in the hope that the server assigns them by name.
+  // The attack: adding the names of other columns to a form, in the hope that the server assigns them.
   const before = await rowsOf(dashboard.db);
   expect(forms.size).toBeGreaterThanOrEqual(20);
   await inParallel([...forms], async ([action, fields]) => {

@@ -24,7 +24,7 @@ test('without the database every page gets 503, nobody is signed out, and servic
     const path = fill(pattern, ids);
     const page = await browser.get(path);
     const isStatic = /^\/(forgotten-password|report-key|sign-in\/second-factor)$/.test(path);
-    // These pages need no database.
+    // Static pages need no database.
     expect([path, page.status]).toEqual([path, isStatic ? 200 : 503]);
     if (isStatic) continue;
     expect([path, page.headers]).toEqual([

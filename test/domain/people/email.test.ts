@@ -32,7 +32,7 @@ test.each([
   'mei@\u200b.example',
   `${'x'.repeat(60)}@${'ü'.repeat(60)}.${'ü'.repeat(60)}.${'ü'.repeat(60)}.example`,
 ])('%s is no e-mail', (text) => {
-  // The attack: a domain that becomes another one when it is converted to ASCII.
+  // The attack: a domain that becomes another domain when it is converted to ASCII.
   expect(normalEmail(text)).toBeNull();
 });
 

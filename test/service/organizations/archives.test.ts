@@ -22,7 +22,7 @@ const {
   importTo,
 } = await useMoves();
 
-/** The lines of an archive whose organization the other database does not have. */
+/** Exports an organization that the other database does not have. LINES are the lines of the archive. */
 const { organizationId: archivedId, client: archived } = await teamWithKey();
 await archived.post(LIST, { name: 'Program' });
 await startMove(archivedId);

@@ -150,7 +150,7 @@ test('of the codes that come from many addresses for one account, at most 40 are
 });
 
 test('a stolen session cannot be used to guess the password', async () => {
-  // The attack: guessing on the page that asks for a proof, because it is not the sign-in page.
+  // The attack: guessing on the page that asks for a proof, instead of on the sign-in page.
   const account = await createAccount(db);
   const token = await signInAs(db, account);
   const outcomes = await times(30, (i) =>

@@ -33,7 +33,7 @@ export async function shareServices(): Promise<Services> {
   let ending: Promise<void> | undefined;
   return {
     url: `http://127.0.0.1:${port}`,
-    // A signal can arrive during the tear-down, so this can be called twice.
+    // A signal can arrive during the tear-down, so `end` can be called twice.
     end() {
       ending ??= endAll();
       return ending;

@@ -119,7 +119,7 @@ test('a reset link leads to the provider, and sets no password', async () => {
 });
 
 test('a link leads to the provider of its organization, even if another one has verified the domain of the e-mail', async () => {
-  // The attack: the other organization makes the people of this one sign in at its own provider.
+  // The attack: the other organization makes the people of this organization sign in at its own provider.
   const [{ administrator, scope, browser, breakGlass }, other] = [await company(), await company()];
   const domain = `late-${other.domain}`;
   const email = `invited@${domain}`;
