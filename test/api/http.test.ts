@@ -318,7 +318,7 @@ test('four requests of a connection are processed at the same time, in order, an
   expect(mostAheadBytes).toBeLessThan(1_000_000);
 });
 
-// The server notices the close only when it sends the next response, because it does not read the connection meanwhile.
+// The server notices the close only when it sends the next response, because until then it does not read the connection.
 test('the waiting requests of a closed connection are not processed', async () => {
   const begun: ServerResponse[] = [];
   let isAnswering = false;

@@ -102,7 +102,7 @@ test.each([
   ['2026-03-01T13:00:00.501%2B01:00', ['after']],
   ['2026-03-01T06:30:00.500-05:30', ['at', 'after']],
   ['2026-03-01T12:00:00.500000000Z', ['at', 'after']],
-  // Rows have whole milliseconds, so the row at 12:00:00.500 is earlier.
+  // Rows have whole milliseconds, so the row at 12:00:00.500 is earlier than these times.
   ['2026-03-01T12:00:00.5001Z', ['after']],
   ['2026-03-01T12:00:00.500000001Z', ['after']],
   ['2026-03-01T12:00:00.4999999Z', ['at', 'after']],
@@ -145,8 +145,8 @@ test('a program is found by every filter it matches, and by no combination with 
   }
 });
 
-// The JSON of a list is made by PostgreSQL, and that of a single program by the server. JSON.parse ignores differences in
-// whitespace.
+// PostgreSQL makes the JSON of a list, and the server the JSON of a single program. JSON.parse removes the whitespace, in which
+// they may differ.
 test('a program has the same fields in the same order in a list as by its id', async () => {
   const ours = await createTestOrganization(server);
   const { client } = ours;

@@ -104,7 +104,8 @@ test('the requests of closed connections are not carried out', async () => {
   });
   expect((await client.post(LIST, { name: 'The last in the queue' })).status).toBe(201);
   const { body: page } = await client.get(`${LIST}?search=Abandoned&limit=100`);
-  // Requests may have begun before their connection closed, or a busy server had not yet noticed the close when their turn came.
+  // Some requests may have begun before their connection closed, and a busy server may not have noticed that other connections
+  // closed.
   expect(page.data.length).toBeLessThan(half.connections / 2);
 });
 

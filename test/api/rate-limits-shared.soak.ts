@@ -40,7 +40,7 @@ async function send(keys: readonly string[], clients: number): Promise<Counted> 
 
 /**
  * Checks that the number of admitted requests never exceeds the limit, and is near the limit in at least one of several tries. A
- * busy machine delays a lease now and then, but a server that admits too little does so in every try.
+ * busy machine delays a lease now and then, but a server that admits too little admits too little in every try.
  */
 async function judge(keys: readonly string[], clients: number, limit = LIMIT): Promise<void> {
   await until('enough to be admitted', async () => {

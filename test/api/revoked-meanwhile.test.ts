@@ -114,7 +114,7 @@ test.each(ENDS)('no write of 64 half-sent ones is made after the %s', async (_, 
   const leaked = await leak();
   const programs = await Promise.all(Array.from({ length: WRITES }, (_, i) => createProgram(leaked, `Program ${i}`)));
   const sendings = await Promise.all(programs.map((id, i) => begin(writeOf(i, leaked, id))));
-  // Look-ups of keys complete in order: after this one, every complete head has been authenticated.
+  // Look-ups of keys complete in order. So when this request has its response, every complete head has been authenticated.
   expect((await new Client(server.url, leaked.key).get('/api/key')).status).toBe(200);
   // Half of the writes race with the end of the key. The others are completed after the key has ended.
   const racing = sendings.slice(0, WRITES / 2).map(complete);

@@ -125,7 +125,7 @@ describe.each(['create', 'update'])('%s', (action) => {
     expect(Object.entries(response.body.errors)).toEqual([[field, [FIELDS]]]);
   });
 
-  // The attack: a check in front of the server reads the first value of a repeated field, and the server the last one.
+  // The attack: a check in front of the server reads the first value of a repeated field, and the server reads the last value.
   test.each([
     ['name', '"name":"y"'],
     ['name', '"n\\u0061me":"x"'],

@@ -1,4 +1,4 @@
-// Makes the server return every status of the document, makes the mock return it with `Prefer`, and compares both.
+// Makes the server return every status of the document, makes the mock return it with `Prefer`, and compares the two responses.
 
 import { firstExample } from '../../src/contract/document.ts';
 import { PERMISSIONS } from '../../src/domain/people/role.ts';

@@ -27,7 +27,7 @@ const ours = await createTestOrganization(server);
 const clientOf = ({ url }: { url: string }) => new Client(url, ours.key, requireMockConformity);
 const sides = [clientOf(proxy), clientOf(mock), clientOf(stateless)] as const;
 
-/** The rows of each list, which the server and the mock both have. */
+/** The rows of each list. The server and the mock have the same rows. */
 const items = new Map<string, { readonly id: string }[]>();
 for (const path of lists) {
   const { body } = await sides[1].get(`${path}?limit=100`);

@@ -83,7 +83,8 @@ test('the number of statements per page does not grow with the number of rows', 
     expect([pattern, numbers[1]]).toEqual([pattern, numbers[0]]);
     counted[pattern] = numbers[0] ?? 0;
   }
-  // One statement is for the session, the others for what the page shows. A Prisma transaction counts as several statements.
+  // One statement is for the session, and the other statements are for what the page shows. A Prisma transaction counts as
+  // several statements.
   for (const [path, count] of Object.entries(counted)) expect([path, count <= 5]).toEqual([path, true]);
 });
 

@@ -103,7 +103,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     moved.cell = 1;
     expect(await ask(0)).toMatchObject({ isRight: true });
 
-    // Under load, the first cell is killed and the last one is frozen. The second cell serves its organizations as before.
+    // Under load, the first cell is killed and the last cell is frozen. The second cell serves its organizations as before.
     const [first, , last] = cells;
     if (first === undefined || last === undefined) throw new Error('A cell is missing.');
     /** Runs a client for each of these organizations until the second cell has given enough answers and `isOver` returns true. */

@@ -17,7 +17,7 @@ const FAILURES = length<Failure[]>({
 });
 const CLIENTS = 16;
 const PAUSE_MS = 20;
-/** The number of writes that must be acknowledged before each failure and after the last one. */
+/** The number of writes that must be acknowledged before each failure and after the last failure. */
 const WRITES = 100;
 /** The maximum of `waitMs`, which is high in `npm run soak` because the machine may be busy. */
 const MAX_WAIT_MS = length({ full: 120_000, figures: 2000 });

@@ -19,9 +19,9 @@ type Network = {
   readonly url: string;
   /** Cuts the network: from now on nothing arrives, neither data nor the end of a connection. */
   cut(): void;
-  /** Ends the cut and delivers, in order, what was sent meanwhile, as TCP does. */
+  /** Ends the cut and delivers, in order, what was sent during the cut, as TCP does. */
   resume(): void;
-  /** Ends the cut, discards what was sent meanwhile, and resets the connections, as a restarted firewall does. */
+  /** Ends the cut, discards what was sent during the cut, and resets the connections, as a restarted firewall does. */
   reset(): void;
   close(): Promise<void>;
 };

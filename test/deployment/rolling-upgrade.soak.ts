@@ -17,7 +17,7 @@ import { length, until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = length({ full: 20_000, figures: 1_000_000 });
-/** The number of further restarts, of the two servers in turn, after both run the current version. */
+/** The number of further restarts, of the two servers in turn, after both servers run the current version. */
 const RESTARTS = length({ full: 0, figures: 40 });
 
 async function git(...parameters: string[]): Promise<string> {
@@ -25,7 +25,7 @@ async function git(...parameters: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Checks out the commit before the one that added the newest migration, ready to start. The caller removes the folder. */
+/** Checks out the commit before the commit that added the newest migration, ready to start. The caller removes the folder. */
 async function checkOutPrevious(): Promise<string> {
   const added = await git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'prisma/migrations');
   const folder = await mkdtemp(join(tmpdir(), 'charter-previous-'));
@@ -80,7 +80,7 @@ test('no request fails while two servers of the previous version are drained and
         const server = await startCharter(env(ports[place] ?? 0));
         servers.push(server);
         serving[place] = server;
-        // The other server must not stop before HAProxy uses this one.
+        // The other server must not stop before HAProxy sends requests to this server.
         await until('a request from HAProxy', () => server.printed.stdout.includes('/api/parent_programs'));
       }
       await load.afterMore(50);

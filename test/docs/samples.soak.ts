@@ -132,7 +132,7 @@ test('each operation has samples in six languages', () => {
   expect(samples.map(({ operationId, label }) => `${operationId} ${label}`).sort()).toEqual(all.sort());
 });
 
-/** The output of the samples in a language, by operation, and the requests that the server logged meanwhile. */
+/** The output of the samples in a language, by operation, and the requests that the server logged while the samples ran. */
 type Pasted = { readonly printed: ReadonlyMap<string, string>; readonly requests: readonly string[] };
 
 const pasted = new Map<string, Promise<Pasted>>();

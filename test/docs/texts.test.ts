@@ -12,7 +12,7 @@ const all = [...texts.values()].join('\n');
 /** Returns the values that the server allows for a variable, according to its own error message. */
 function allowedFor(name: string): string {
   try {
-    // The other variables for traces are read only if this one is set.
+    // The other variables for traces are read only if OTEL_EXPORTER_OTLP_ENDPOINT is set.
     readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: '?' });
   } catch (error) {
     if (error instanceof StartUpError) return error.remedy;

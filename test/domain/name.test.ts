@@ -6,7 +6,7 @@ const ENGLAND = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}
 test.each([
   ['as it is', 'Nightly sync', 'Nightly sync'],
   ['without surrounding whitespace', '  Nightly sync\t\ufeff', 'Nightly sync'],
-  // The attack: a second key "Café" that looks like the first one, but has a combining accent.
+  // The attack: a second key "Café" that looks like the first key, but has a combining accent.
   ['in normalized Unicode', 'Cafe\u0301', 'Caf\u00e9'],
   ['with an emoji of several code points', '👩‍💻 laptop ❤️', '👩‍💻 laptop ❤️'],
   ['that is an emoji alone', '👩‍💻', '👩‍💻'],

@@ -126,7 +126,7 @@ function notShown(body: string, { body: shown }: TimedReply): string[] {
   );
 }
 
-/** Returns whether both values are the same time. Responses show times in UTC. */
+/** Returns whether the two values are the same time. Responses show times in UTC. */
 function isSameInstant(sent: unknown, shown: unknown): boolean {
   return /^[1-9]\d{3}-\d\d-\d\dT/.test(`${sent}`) && parseInstant(`${sent}`).toJSON() === shown;
 }

@@ -4,7 +4,8 @@ import type { Json } from '../../src/contract/document.ts';
 import { isAllowed } from './allowed.ts';
 
 /**
- * Characters that often cause bugs: quotes, wildcards, bidirectional marks, characters of several UTF-16 units, and plain ones.
+ * Characters that often cause bugs: quotes, wildcards, bidirectional marks, and characters of several UTF-16 units. Contains
+ * plain characters, too.
  */
 const ODD = [
   ...'a Zé_%\\\'"<&;\t\n0-/.~',

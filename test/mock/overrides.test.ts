@@ -135,7 +135,7 @@ test.each([
   expect((await add(body)).body.errors).toEqual({ [field]: [expect.any(String)] });
 });
 
-// `curl -d` sends JSON with the Content-Type of a form, unless another one is set.
+// `curl -d` sends JSON with the Content-Type of a form, unless a Content-Type is set.
 test.each(['/overrides', '/clear'])('415 for JSON that is sent as a form to %s', async (path) => {
   const { status, body } = await control('POST', path, { status: 503 }, 'application/x-www-form-urlencoded');
   expect([status, body.message]).toEqual([

@@ -1,4 +1,4 @@
-// A resource that refers to another one: a copy of parent programs with a reference, a time and an action.
+// A resource that refers to another resource: a copy of parent programs with a reference, a time and an action.
 import { openMock } from '../../scripts/mock/server.ts';
 import { readDocument } from '../../src/contract/contract.ts';
 import { Client } from '../support/clients/client.ts';

@@ -1,4 +1,5 @@
-// Checks the guide's tables of differences between unmodified Prism and the mock. Sends the request of each row to both.
+// Checks the guide's tables of differences between unmodified Prism and the mock. Sends the request of each row to Prism and to
+// the mock.
 
 import { Client, exchangeRaw, parseRaw, type Reply, type Sending } from '../support/clients/client.ts';
 import { readGuide } from '../support/contract/guides.ts';
@@ -16,7 +17,7 @@ type Side = { readonly client: Client; readonly key: string };
 /** What a response must have besides its status. `lacks` names a header that the response must not have. */
 type Expected = { headers?: object; body?: object; text?: string; lacks?: string };
 type Difference = {
-  /** Sends the requests. The last response is the one that the table describes. */
+  /** Sends the requests. The table describes the last response. */
   readonly send: (side: Side) => Promise<Reply>;
   readonly prism?: Expected;
   readonly mock?: Expected;

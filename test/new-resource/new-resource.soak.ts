@@ -75,8 +75,8 @@ test('with three new resources, every check and every test passes', () =>
       if (!isFine) throw new Error(`${CHECKS[check].title}:\n${printed}`);
     }
     const failures = await listFailures(checkout, testFiles, { isParallel: true });
-    // Runs the failed files again, without the others: a fault of the resource fails every time. `npm test` checks that the tests
-    // can run in parallel.
+    // Runs only the failed files again, because a fault of the resource fails every time. `npm test` checks that the tests can
+    // run in parallel.
     const failed = [...new Set(failures.map(({ file }) => file))];
     const confirmed = failed.length === 0 ? [] : await listFailures(checkout, failed);
     expect(confirmed).toEqual([]);

@@ -191,7 +191,7 @@ test('two processes that are killed while they send, and start again, mail each 
     await db.pool.query('update key_notices set mail_due_at = now() where mail_due_at is not null');
     await db.pool.query('update api_keys set next_check_at = default');
     await startBoth();
-    // The keys end in 7 days, or in 6 if a UTC day has ended meanwhile.
+    // The keys end in 7 days, or in 6 if a UTC day has ended during the test.
     const subjectWithoutDays = (mail: string) => subjectOf(mail).replace(/ in [67] days$/, ' soon');
     const told = () =>
       smtp.mails.map((mail) => [addresseeOf(mail), subjectWithoutDays(mail), ...pathsIn(mail)].join(' ')).toSorted();

@@ -311,8 +311,8 @@ const faulty = (fault: string) => ({
   ...{ CHARTER_TEST_SECRET: SECRET, CHARTER_TEST_FAULT: fault },
 });
 
-// After an unhandled error, the state of the process is undefined, so the process must end and a supervisor can start another
-// one. But requests in progress must still be completed.
+// After an unhandled error, the state of the process is undefined, so the process must end, and a supervisor can start a new
+// process. But requests in progress must still be completed.
 test.each(['exception', 'rejection'])(
   'after an unhandled %s, and others after it, the server completes requests, reveals no secret and exits with 1',
   async (fault) => {

@@ -54,7 +54,10 @@ type Use = KeyUse & {
   readonly body: any;
 };
 
-/** Starts clients of both processes. Each sends the requests that `next` returns, one after another, until `end` is called. */
+/**
+ * Starts clients of the two processes. Each client sends the requests that `next` returns, one after another, until `end` is
+ * called.
+ */
 function startClients(count: number, next: (client: number, turn: number) => Sending) {
   const uses: Use[] = [];
   let isEnding = false;

@@ -27,8 +27,8 @@ import { createTestOrganization } from '../support/servers/server.ts';
 import { untilAdmitted } from '../support/traffic/load.ts';
 import { until } from '../support/wait.ts';
 
-// What each environment variable does in a process: one server has all variables, another one has none. test/config.test.ts tests
-// that each variable is read.
+// What each environment variable does in a process: one server has all variables, another server has none. test/config.test.ts
+// tests that each variable is read.
 
 const HOST = '127.0.0.2';
 const METRICS_HOST = '127.0.0.3';
@@ -245,7 +245,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-// The effects are tested in the order of EFFECTS. DRAIN_SECONDS is the last one, because it ends the process.
+// The effects are tested in the order of EFFECTS. DRAIN_SECONDS is last, because its effect ends the process.
 test('each variable has its effect in a server that has all of them', async () => {
   const failures: Record<string, unknown> = {};
   for (const [name, observe] of Object.entries(EFFECTS)) {

@@ -86,7 +86,7 @@ test('of many made-up hosts, only a few are shown', async () => {
   await using own = await listen(app);
   const addresses = new Set<string | undefined>();
   for (let i = 0; i < 20; i += 1) addresses.add(shown((await sendTo('/postman.json', `host${i}.test`, own.url)).text));
-  // One more address than the server keeps, because the first one was replaced once.
+  // One more address than the server keeps, because the first address was replaced once.
   expect([...addresses]).toEqual([...[0, 1, 2, 3, 4].map((i) => `http://host${i}.test`), EXAMPLE]);
 });
 

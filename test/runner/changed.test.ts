@@ -6,8 +6,8 @@ const JSON_TEXTS = 'test/domain/resources/json.test.ts';
 const GUIDES = 'test/contract/guides.test.ts';
 
 /**
- * Returns the files whose code a test has executed: two files for the list's test, and `null` for the others, which have not run
- * yet.
+ * Returns the files whose code a test has executed: two files for the list's test, and `null` for all other tests, which have not
+ * run yet.
  */
 const executedBy = (test: string) =>
   test === LIST ? new Set(['src/api/handlers/parent-programs.ts', 'src/store/resources/list.ts']) : null;

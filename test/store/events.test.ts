@@ -47,7 +47,7 @@ async function writeContext(tenant: Tenant): Promise<WriteContext> {
 /** Returns a function that executes the SQL. `$1` is the organization. */
 const sql = (text: string) => (tenant: Tenant) => db.pool.query(text, [tenant.scope.organizationId]);
 
-/** Creates three parent programs, and returns the id of the first one. */
+/** Creates three parent programs, and returns the id of the first program. */
 async function fill(tenant: Tenant): Promise<string> {
   await sql(`${INSERT} select $1, gen_random_uuid(), 'Program ' || i from generate_series(1, 3) i`)(tenant);
   const [id = ''] = (await programsOf(tenant)).keys();

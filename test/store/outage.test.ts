@@ -6,7 +6,7 @@ import { serverUrl, withClient } from '../support/postgres/postgres.ts';
 import { connectTo, createTenant, useDatabase } from '../support/postgres/store.ts';
 import { until } from '../support/wait.ts';
 
-// Every error here is a real one, and is caused both through Prisma and through the pool: an outage gets 503, a bug 500.
+// Every error here is a real error, and is caused both through Prisma and through the pool: an outage gets 503, a bug 500.
 
 const database = await useDatabase();
 const { db } = database;

@@ -57,7 +57,7 @@ function startTasks(options: Partial<FairQueueOptions> = {}) {
 
 type Advance = (milliseconds: number) => Promise<void>;
 
-/** Stops the clock and the timers of the queue while the test runs. `advance` moves both. */
+/** Stops the clock and the timers of the queue while the test runs. `advance` moves the clock and the timers. */
 async function withStoppedClock(run: (advance: Advance) => Promise<void>): Promise<void> {
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);

@@ -218,8 +218,8 @@ test('the parameter "back" leads nowhere but to the list', async () => {
 type Filled = { readonly browser: Browser; readonly names: readonly string[]; readonly byExpiry: readonly string[] };
 
 /**
- * Creates an organization with 120 active keys of twelve users. All keys expire soon. 60 keys were used, each at the same time as
- * another one, and 60 keys were never used.
+ * Creates an organization with 120 active keys of twelve users. All keys expire soon. 60 keys were used, in pairs with the same
+ * time of use, and 60 keys were never used.
  */
 async function manyKeys(): Promise<Filled> {
   const many: People = await createPeople(db);

@@ -158,7 +158,7 @@ async function signedIn(server: TestDashboard) {
 test.each(Object.entries(dashboards))(
   'in the %s environment, every page says so in its title and its frame',
   async (name, server) => {
-    // The risk: somebody who has both environments open revokes a live key instead of a test key.
+    // The risk: a user who has a live and a test environment open revokes a live key instead of a test key.
     const { own, ids } = await signedIn(server);
     const every = [...server.paths.map((path) => fill(path, ids)), '/profile/nowhere'];
     const some = ['/profile', '/people/users', '/organization', '/profile/nowhere'];

@@ -64,7 +64,10 @@ export async function useMoves() {
     return team;
   }
 
-  /** Starts two operations, one after the other, that wait for the row of the organization, and then lets both continue. */
+  /**
+   * Starts two operations, one after the other, that wait for the row of the organization, and then lets both operations
+   * continue.
+   */
   const bothBehindLock = <A, B>(id: string, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> =>
     inTransaction(source.db, async (held) => {
       await held.query('select from organizations where id = $1 for update', [id]);

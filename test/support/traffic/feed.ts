@@ -26,7 +26,7 @@ export function feedUrl(cursor: string | undefined, query = ''): string {
   return `/api/events${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
 }
 
-/** Returns the copy with the events applied. Throws if an event is impossible after the earlier ones. */
+/** Returns the copy with the events applied. Throws if an event is impossible after the earlier events. */
 export function applyEvents(events: readonly FeedEvent[], copy: ReadonlyMap<string, Program> = new Map()) {
   const programs = new Map(copy);
   for (const { id, type, data } of events) {

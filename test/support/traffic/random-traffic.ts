@@ -75,8 +75,8 @@ type Place = {
 
 /**
  * Starts clients that each send one random request after another to any of the servers: lists, reads by id, changes, creations
- * and deletions. Now and then, a client rotates or revokes a key that the others use, through the service in this process. With
- * the same seed, each client makes the same choices. The traffic ends after `seconds`, or later on a busy machine, when the
+ * and deletions. Now and then, a client rotates or revokes a key that other clients use, through the service in this process.
+ * With the same seed, each client makes the same choices. The traffic ends after `seconds`, or later on a busy machine, when the
  * history `isEnough`.
  */
 export async function sendRandomTraffic(
