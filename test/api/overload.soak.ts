@@ -82,7 +82,7 @@ test('while a table is locked, the current key, the readiness and the sign-in ar
   expect((await first.client.get(LIST)).status).toBe(200);
 });
 
-// The attack: clients give up and send again, until the server works only for clients that have gone.
+// The attack: clients give up and send again, until the server works only for clients that have closed their connections.
 test('the requests of closed connections are not carried out', async () => {
   const { client, key } = await createTestOrganization(server);
   const body = '{"name":"Abandoned"}';

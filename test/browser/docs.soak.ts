@@ -39,8 +39,8 @@ test('every operation is shown with its samples, the first in each language and 
       const choice = section(reference, place)
         .locator('.panel-request-samples [data-component-name="Panel/PanelHeader"] [aria-haspopup]')
         .last();
-      // Redoc may still be rendering what is above. That would move the panel to the bottom of the window, with no room for the
-      // menu.
+      // Redoc may still be rendering the content above. That would move the panel to the bottom of the window, with no room for
+      // the menu.
       await choice.evaluate((element) => element.scrollIntoView({ block: 'center' }));
       await choice.click();
       await reference.getByRole('menuitem', { name: label, exact: true }).click();

@@ -29,7 +29,7 @@ test('an endpoint begins with 8 attempts at a time, and gets up to 32 while all 
   expect(most).toBe(32);
 });
 
-// The attack: an endpoint that takes very long for each response occupies the places that other endpoints need.
+// The attack: an endpoint that takes very long for each response uses up the concurrent attempts that other endpoints need.
 test.each([
   ['slow', SLOW],
   ['failed', FAILED],

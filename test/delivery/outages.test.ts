@@ -166,7 +166,7 @@ test('an endpoint that is deleted during an attempt keeps no other result from b
 
 const EVENTS = 100;
 
-// The attack: an endpoint that keeps every connection open, and one that fails, take all places.
+// The attack: one endpoint that keeps every connection open, and one that fails, use up all concurrent attempts.
 test(`one endpoint that hangs and one that responds with 500 do not delay a well one: ${EVENTS} events`, async () => {
   const hanging = await create(staysSilent);
   const broken = await create(respondsWith(500));

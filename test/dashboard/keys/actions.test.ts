@@ -35,7 +35,7 @@ test.each(['rotate', 'rename', 'revoke'])(
 test.each(['rotate', 'revoke'])(
   'to %s a key of somebody else that is in use, its name must be typed',
   async (action) => {
-    // The risk: somebody clicks the wrong row, and a program of somebody else stops.
+    // The risk: a user clicks the wrong row, and another user's program stops.
     const { id, key, name } = await keyOf(member, 23);
     const path = pathOf(id, action);
     for (const key_name of [undefined, '', 'Nightly', `${name}x`]) {

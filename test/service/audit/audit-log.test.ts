@@ -123,7 +123,7 @@ test('a log page of a person whose events concern themselves costs no more than 
 });
 
 test('a log page of the most people that a filter may fit reads no more than their index ranges', async () => {
-  // The bug: with several people, PostgreSQL read the whole log in the order of the page.
+  // The bug: with several people, PostgreSQL read the whole log in the order in which the page shows the events.
   const planned = await openWithAutoExplain(database.url);
   const userIds = [actor.userId, ...Array.from({ length: MAX_AUDITED_USERS - 1 }, () => crypto.randomUUID())];
   const plans = await planned.explainAll(async () => {
