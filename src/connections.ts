@@ -99,8 +99,8 @@ export function serveConnections(
 /** How long the server reads from a connection after its last response, unless the client closes the connection earlier. */
 export const LINGER_MS = 2000;
 /**
- * How long a client that has closed its sending side may wait for its responses. The limit exists because a client that is gone
- * looks the same.
+ * How long a client that has closed its sending side may wait for its responses. The time is limited, because the server cannot
+ * tell such a client from a client that is gone.
  */
 const HALF_CLOSED_MS = 10_000;
 /**

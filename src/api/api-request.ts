@@ -29,7 +29,7 @@ const NOTHING: readonly string[] = [];
 
 /**
  * A request that passes through the steps of the API: as it was sent, as it was parsed, and what the steps have learned about it.
- * Nothing is decoded before it is needed, because a response from the cache never needs it.
+ * The URL and the body are decoded only when they are needed, because a response from the cache needs neither.
  */
 export class ApiRequest {
   readonly req: IncomingMessage;
@@ -49,10 +49,7 @@ export class ApiRequest {
   repeatedFields: readonly string[] = NOTHING;
   /** The response in the cache for this caller and URL; `undefined` if there is none. */
   cached: RenderedResponse | undefined;
-  /**
-   * Whether the request needs no validation, because its response is in the cache and validation could refuse none of its
-   * headers.
-   */
+  /** Whether the request needs no validation: its response is in the cache, and none of its headers could be refused. */
   isKnownValid = false;
   /**
    * The number of changes in a batch except the first one, which is counted as the request itself. 0 for a request that is not a
@@ -313,7 +310,9 @@ function unsupportedError(message: string, { method, mediaTypes }: Sent): HttpEr
   return new HttpError('unsupported_media_type', message, headers);
 }
 
-/** Returns whether the Content-Type is accepted. No charset except UTF-8 is, because JSON is UTF-8 (RFC 8259 section 8.1). */
+/**
+ * Returns whether the Content-Type is accepted. The only accepted charset is UTF-8, the encoding of JSON (RFC 8259 section 8.1).
+ */
 function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   const { type, parameters } = parseContentType(header);
   // If there are several charset parameters, the parser uses the first, but a proxy may have used another.

@@ -105,8 +105,8 @@ export function resultOfRefusal(error: DomainError) {
 }
 
 /**
- * Returns a refusal with the code of the first refused change and the messages of all. A 404 is replaced, because it would say
- * that the path of the batch does not exist.
+ * Returns a refusal with the code of the first refused change and the messages of all refused changes. A 404 is replaced, because
+ * it would say that the path of the batch does not exist.
  */
 export function refusalOfBatch({ refusals }: RefusedChangesError): DomainError {
   const violations = new Violations();

@@ -9,8 +9,8 @@ import { MAX_URL_BYTES, urlTooLongError } from './unreadable-request.ts';
 type PathItem = { readonly template: string; readonly byMethod: Map<string, ContractOperation>; allow: string };
 
 /**
- * Tells openapi-backend that no operation matches; `refusalOf` returns the reason. The error is thrown often, so it is created
- * once.
+ * The error that tells openapi-backend that no operation matches; `refusalOf` returns the reason. The error is created once,
+ * because it is thrown often.
  */
 const UNMATCHED = new Error('404-notFound: no route matches request');
 
@@ -56,7 +56,7 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     throw UNMATCHED;
   }
 
-  /** Finds the operation that a request calls, and stores it in the request. Returns `false` if there is none. */
+  /** Finds the operation that a request calls, and stores it in the request. Returns `false` if no operation matches. */
   matches(request: ApiRequest): boolean {
     const { url, method } = request;
     const mark = url.indexOf('?');

@@ -98,7 +98,7 @@ export type Listed = {
   readonly path: string;
   /** The order and the filters in the request. */
   readonly query: Query;
-  /** The possible values of the parameters that have only a few. */
+  /** The possible values of the parameters that have only a few possible values. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
   /** The parameters that determine the list, such as "sort and filters". */
   readonly parameters: string;

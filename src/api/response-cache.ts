@@ -25,9 +25,9 @@ type FindResult = 'hit' | 'coalesced' | 'miss';
 
 /**
  * Keeps rendered responses to GET in memory as long as the version of the organization is unchanged. Every change of the
- * organization's data increments the version in the same transaction, and the look-up of the request's key has just read it. A
- * cached response is therefore as current as the database, in every process, without messages between processes. Entries of an
- * older version are never found again. When the memory is used up, the least recently used half is removed.
+ * organization's data increments the version in the same transaction, and each request reads the version when its key is looked
+ * up. A cached response is therefore as current as the database, in every process, without messages between processes. Entries of
+ * an older version are never found again. When the memory is used up, the least recently used half is removed.
  */
 export class ResponseCache {
   // The cache has two generations and deletes no single entry, because the cost of a deletion in V8 grows with the number of
@@ -74,10 +74,10 @@ export class ResponseCache {
 
   /**
    * Returns the response of the cache, of another request that is rendering it, or of `work`. A response that another request
-   * renders is at least as current as the caller's version. If rendering fails, all requests that wait for it fail, unless it
-   * failed only because the first client closed its connection or its sending side; then the next request renders. A response
-   * with newer data than the caller's version is returned but not cached: if the commit of that data is lost in a failover, the
-   * same version could occur again with other data.
+   * renders is at least as current as the caller's version. If rendering fails, all requests that wait for it fail, with one
+   * exception: if it failed because the first client closed its connection or its sending side, the next request renders the
+   * response. A response with newer data than the caller's version is returned but not cached: if the commit of that data is lost
+   * in a failover, the same version could occur again with other data.
    */
   async render(caller: Caller, url: string, work: () => Promise<Versioned>): Promise<RenderedResponse> {
     const name = nameOf(caller, url);

@@ -310,12 +310,15 @@ function strongOf(tag: string): string {
   return tag.replace(/^W\//, '');
 }
 
-/** Returns `false` if the client already has this representation. The comparison is weak (RFC 9110 section 13.1.2). */
+/**
+ * Returns whether the client needs this representation, because If-None-Match does not match. The comparison is weak (RFC 9110
+ * section 13.1.2).
+ */
 export function satisfiesIfNoneMatch(header: string | undefined, entityTag: string): boolean {
   return !matchesIfNoneMatch(header, (tag) => tag === entityTag);
 }
 
-/** Returns whether If-None-Match contains the tag of a representation that exists. */
+/** Returns whether If-None-Match is "*" or contains the entity tag of the current representation. */
 export function matchesIfNoneMatch(header: string | undefined, isCurrent: (strongTag: string) => boolean): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || entityTagsIn(header).some((tag) => isCurrent(strongOf(tag)));

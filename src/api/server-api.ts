@@ -22,9 +22,9 @@ export type ServerApiConfig = {
   readonly environment: Environment;
   /** The name of the cell; `null` or omitted if the installation is not a cell. */
   readonly cell?: string | null | undefined;
-  /** How responses are checked. If it is `null`, they are not checked, and take no additional time. */
+  /** How responses are checked; `null` if they are not checked. */
   readonly responseCheck: ResponseCheck | null;
-  /** The contract to serve. If it is omitted, it is the published contract. */
+  /** The contract to serve. Default: the published contract. */
   readonly contract?: ServedContract | undefined;
 };
 

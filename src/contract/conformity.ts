@@ -102,7 +102,7 @@ type Judged = CheckedResponse & { readonly isHead: boolean; readonly names: Read
 
 type Compile = (schema: Json | false) => ValidateFunction;
 
-/** Returns a function that compiles a response of the contract. For `undefined`, that function returns `undefined`. */
+/** Returns a function that compiles a response of the contract, and returns `undefined` for `undefined`. */
 function responseCompiler(): (response: Response | undefined) => Compiled | undefined {
   const validatorOf = schemaCompiler();
   const known = new Map<Response, Compiled>();

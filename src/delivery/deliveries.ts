@@ -138,7 +138,7 @@ class Dispatcher {
     const claimed = claims.length === 0 ? [] : await claimDeliveries(this.#db, claims, { leaseSeconds });
     const failing = new Set(pending.filter(({ isFailing }) => isFailing).map(({ endpointId }) => endpointId));
     for (const delivery of claimed) this.#start(delivery, failing.has(delivery.endpointId));
-    // If no place is free any more, the next turn begins after the last endpoint that got one.
+    // If no place is free any more, the next turn begins after the last endpoint that got a place.
     const last = this.#limits.isFull ? claims.at(-1) : pending[ENDPOINTS_AT_ONCE - 1];
     this.#after = last ?? FIRST_ENDPOINT;
     return claimed.length;
@@ -264,7 +264,7 @@ class Dispatcher {
 
 /** The maximum number of attempts of this process that are in progress at the same time. */
 const MAX_ATTEMPTS = 512;
-/** The maximum number of these attempts at endpoints whose last attempt failed. */
+/** The maximum number of attempts in progress at endpoints whose last attempt failed. */
 const MAX_FAILING = 128;
 /**
  * The limits on attempts in progress at one endpoint: the limit with which an endpoint begins, and the highest limit, which an

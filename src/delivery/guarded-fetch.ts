@@ -11,9 +11,9 @@ const PROVIDER_SECONDS = 10;
 
 type Options = {
   readonly targets: WebhookTargets;
-  /** Resolves a host name; by DNS if it is omitted. */
+  /** Resolves a host name. Default: by DNS queries. */
   readonly resolve?: ResolveName;
-  /** The timeout of the whole exchange in seconds; 10 if it is omitted. */
+  /** The timeout of the whole exchange in seconds. Default: 10. */
   readonly timeoutSeconds?: number;
 };
 

@@ -3,10 +3,7 @@ import { mailNotices, writeDueNotices } from '../service/keys/notices.ts';
 import type { Outbox } from '../service/mail.ts';
 import type { Database } from '../store/sql/database.ts';
 
-/**
- * The interval in milliseconds at which mails are sent, so that a mail about an action on a key follows within seconds. The SQL
- * query uses an index.
- */
+/** The interval in milliseconds at which mails are sent, so that a mail about an action on a key follows within seconds. */
 const MAIL_MS = 2000;
 const CHECK_MS = 5 * 60_000;
 

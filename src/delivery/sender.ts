@@ -19,7 +19,7 @@ export type OutgoingMessage = {
 export type Reply = {
   /** The status from 100 to 599; `null` if there was no response. */
   readonly status: number | null;
-  /** Why there was no response; empty if there was one. */
+  /** Why there was no response; empty if there was a response. */
   readonly error: string;
   /** The beginning of the response's body, at most 1,024 bytes. */
   readonly body: Buffer;
@@ -36,14 +36,17 @@ export type Agents = { readonly http: HttpAgent; readonly https: HttpsAgent };
 
 export type SenderOptions = {
   readonly targets: WebhookTargets;
-  /** Resolves a host name; by DNS if it is omitted. */
+  /** Resolves a host name. Default: by DNS queries. */
   readonly resolve?: ResolveName;
   readonly agents?: Agents;
-  /** The timeout of the whole exchange in seconds; 15 if it is omitted. */
+  /** The timeout of the whole exchange in seconds. Default: 15. */
   readonly timeoutSeconds?: number;
 };
 
-/** Creates agents that use no proxy, whatever the environment variables say. Only the option proxyEnv would make them use one. */
+/**
+ * Creates agents that use no proxy, whatever the environment variables say. Node's agents use a proxy only with the option
+ * proxyEnv.
+ */
 function createAgents(): Agents {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS };
   // The environment variable NODE_TLS_REJECT_UNAUTHORIZED must not turn off the check of certificates.

@@ -147,7 +147,10 @@ export class RequestDurations {
   }
 }
 
-/** Any other method is recorded as "_OTHER", because clients can invent any number of methods. */
+/**
+ * The methods that are recorded by name. Any other method is recorded as "_OTHER", because clients can invent any number of
+ * methods.
+ */
 const METHODS: ReadonlySet<string | undefined> = new Set([
   'GET',
   'HEAD',

@@ -11,7 +11,7 @@ import {
 import { encryptSecrets } from '../store/sql/secrets.ts';
 import { connectOrExplain, type UrlVariable } from './connection-problem.ts';
 
-/** The advisory lock that only one process can hold, so that processes do this work one after the other. */
+/** The advisory lock that only one process can hold, so that processes complete the migrations one after the other. */
 const COMPLETION_LOCK = 7_240_114;
 
 /**

@@ -149,7 +149,7 @@ async function compress(bytes: Buffer): Promise<PublishedFile['representations']
   return { br: represent(br), gzip: represent(zipped), identity: represent(bytes) };
 }
 
-/** The highest quality would take ten times as long and save another 2.5%. */
+/** The quality of the Brotli compression. The highest quality would take ten times as long and save another 2.5%. */
 const BROTLI_QUALITY = 5;
 
 /** Returns the representation of a file in one encoding. Each encoding has its own strong entity tag (RFC 9110 section 8.8.3). */

@@ -20,9 +20,9 @@ export type Admission = {
   readonly limits: KeyLimits;
   /** The limit that refuses the request or, if it is admitted, the limit with the fewest requests left. */
   readonly closest: 'key' | 'organization';
-  /** The number of requests that this limit certainly allows within the next second; 0 if it refuses. */
+  /** The number of requests that the limit in `closest` certainly allows within the next second; 0 if the request is refused. */
   readonly remaining: number;
-  /** The number of seconds after which a refused request can be sent again, at least 1. It is 1 if it is omitted. */
+  /** The number of seconds after which a refused request can be sent again, at least 1. Default: 1. */
   readonly retryAfterSeconds?: number;
 };
 
@@ -33,13 +33,13 @@ export type RequestLimiterOptions = Pick<TokenLeasesOptions, 'lease' | 'onFailur
   /** Returns the time in milliseconds, on a clock that never goes back. */
   readonly clock?: () => number;
   /**
-   * The number of requests that may wait for the tokens of one key or organization, and of all addresses together. It limits the
-   * memory, which the timeout of a lease alone does not.
+   * The number of requests that may wait for the tokens of one key or organization, and of all addresses together. This number
+   * limits the memory; the timeout of a lease alone would not limit it.
    */
   readonly maxWaiting?: number;
 };
 
-/** The time after which an unused subject is forgotten. It can take up to twice as long. */
+/** The time after which an unused subject can be forgotten. Some unused subjects are kept for up to twice this time. */
 const GENERATION_MS = 10_000;
 const MAX_GENERATION_SIZE = 20_000;
 
@@ -164,7 +164,10 @@ export class RequestLimiter {
     return tokens;
   }
 
-  /** Forgets unused entries of all three together, because a key that is kept refers to the tokens of its organization. */
+  /**
+   * Forgets unused keys, organizations and addresses together, because a key that is kept refers to the tokens of its
+   * organization.
+   */
   #forgetIdle(at: number): void {
     const size = Math.max(this.#keys.recentSize, this.#organizations.recentSize, this.#addresses.recentSize);
     if (at - this.#generationAt < GENERATION_MS && size < MAX_GENERATION_SIZE) return;
@@ -208,7 +211,7 @@ class Generations<V> {
     return this.#recent.get(name);
   }
 
-  /** Returns the value if it was used in the current or the previous generation. Counts as a use. */
+  /** Returns the value if it was used in the current or the previous generation. The call counts as a use. */
   find(name: string): V | undefined {
     const recent = this.#recent.get(name);
     if (recent !== undefined) return recent;
@@ -228,7 +231,10 @@ class Generations<V> {
   }
 }
 
-/** Returns a function that waits for at most this time. Calls during a wait share its timer and end with it. */
+/**
+ * Returns a function that waits for at most this time. A call during another call's wait shares the other call's timer, so both
+ * waits end together.
+ */
 export function createPause(milliseconds: number): () => Promise<void> {
   let current: Promise<void> | undefined;
   const wait = async () => {
@@ -260,7 +266,10 @@ export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pa
   };
 }
 
-/** Returns `false`, so that the request is delayed and not refused, if too many requests wait for PostgreSQL. */
+/**
+ * Returns whether the address is below its limit. Returns `false` if too many requests wait for PostgreSQL, so that the request
+ * is delayed and not refused.
+ */
 function admit(limiter: Pick<RequestLimiter, 'admitAddress'>, ip: string): boolean | Promise<boolean> {
   try {
     return limiter.admitAddress(ip);

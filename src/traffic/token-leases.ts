@@ -117,8 +117,8 @@ export class TokenLeases {
       for (const { tokens, request } of asked) {
         const lease = leases.get(tokens.subject);
         if (lease !== undefined) tokens.receive(lease, { ...request, at });
-        // Requests that arrived during the lease saw a low stock and requested more tokens. The request is withdrawn if the stock
-        // is no longer low.
+        // Requests that arrived during the lease saw a low stock and put the tokens on the list for the next lease. If the stock
+        // is no longer low, the tokens are removed from that list.
         if (!tokens.isLow) this.#low.delete(tokens);
       }
     } catch (error) {
@@ -204,7 +204,7 @@ export class LeasedTokens {
   #left: number;
   #leasedAt = 0;
   #emptyUntil = 0;
-  /** The time until which the shared bucket has less than no tokens, because of batches. */
+  /** The time until which the shared bucket has a negative number of tokens, because of batches. */
   #indebtedUntil = 0;
   /** The number of tokens that were taken without a lease. The current or the next lease takes them from the shared bucket. */
   #owed = 0;
@@ -281,7 +281,7 @@ export class LeasedTokens {
     this.#left = left;
     this.#leasedAt = at;
     this.#indebtedUntil = at - (left / this.rate) * 1000;
-    // The shared bucket has less than one token. Until it has one, another lease would be useless.
+    // Until the shared bucket has a whole token again, another lease would be useless.
     if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
   }
 

@@ -11,9 +11,9 @@ export type Traffic = {
   readonly limiter: RequestLimiter;
   readonly queues: DatabaseQueues;
   readonly keyUses: KeyUseWriter;
-  /** The measures of the look-ups of keys, and how long in milliseconds a request waits for one. */
+  /** The measures of the look-ups of keys, and how long in milliseconds a request waits for a look-up. */
   readonly lookUps: { readonly measures: LookUpMeasures; readonly waitMs: number | undefined };
-  /** Waits before an address that sends too many requests without a valid key is refused. */
+  /** Delays the refusal of a request whose address sends too many requests without a valid key. */
   readonly pause: () => Promise<void>;
   /** Delays a request from this address if the address sends too many requests without a valid key. */
   readonly throttle: (ip: string) => Promise<void>;
@@ -27,8 +27,8 @@ export type TrafficOptions = {
    */
   readonly maxWaitMs?: number | undefined;
   /**
-   * How long in milliseconds a refusal is delayed if its address sends too many requests without a valid key; 100 if it is
-   * omitted.
+   * How long in milliseconds a refusal is delayed if the client's address sends too many requests without a valid key. Default:
+   * 100.
    */
   readonly refusalPauseMs?: number | undefined;
 };

@@ -70,8 +70,8 @@ export async function traceStep<T>(tracing: Tracing, step: SpanStart, work: () =
 }
 
 /**
- * Runs work that several spans wait for, within the first of them. If there are others, the work gets its own span below the
- * first one; links connect this span and the others in both directions.
+ * Runs work that several spans wait for, within the first of these spans. If there are other spans, the work gets its own span, a
+ * child of the first one. Links connect the span of the work and the other spans in both directions.
  */
 export async function traceShared<T>(
   tracing: Tracing,
