@@ -48,11 +48,9 @@ export type Config = CellConfig &
     /** The keys that encrypt secrets in the database; `undefined` if the server uses the key in a file in `dataDir`. */
     readonly keyring: Keyring | undefined;
     readonly requestLimits: RequestLimits;
-    /** The maximum size of the response cache. */
     readonly responseCacheBytes: number;
     /** How responses are validated; `null` if they are not validated. */
     readonly responseCheck: ResponseCheck | null;
-    /** The number of days for which events are kept in the feed. */
     readonly eventRetentionDays: number;
     readonly webhooks: WebhookTargets;
     /** How long the server accepts new connections after a signal to stop. Meanwhile, /readyz returns 503. */
@@ -209,7 +207,6 @@ function readScannerKeys(text: string | undefined): ScannerKeys {
   );
 }
 
-// The environment variables for mail and support.
 
 export type ContactConfig = {
   /** A web page or a mailto URL where people get support; `undefined` if the installation has none. */

@@ -22,7 +22,6 @@ export type Connections = {
   closeIdle(): void;
   /** Closes all connections immediately, even if requests are in progress. */
   destroy(): void;
-  /** Resolves when no connection is open. */
   allClosed(): Promise<void>;
 };
 

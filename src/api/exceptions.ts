@@ -59,7 +59,6 @@ export const EXCEPTIONS: Record<ErrorCode | HttpErrorCode | 'bug', { status: num
 };
 
 export type Exception = {
-  /** The name of the schema in the contract. */
   readonly name: ExceptionName;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

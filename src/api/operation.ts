@@ -188,7 +188,6 @@ type NothingElse<T> = [keyof T] extends [never] ? Readonly<Record<string, never>
 
 // The following types do not depend on the operation. Code that treats all operations in the same way uses them.
 
-/** The validated request. */
 export type HandlerInput = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;

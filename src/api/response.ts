@@ -108,7 +108,6 @@ export class JsonText {
     this.#pieces = pieces;
   }
 
-  /** Encodes the text in UTF-8. */
   encode(): Buffer {
     return Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece)));
   }
@@ -119,7 +118,6 @@ export function encodeJson(value: unknown): Buffer {
   return value instanceof JsonText ? value.encode() : Buffer.from(stringifyJson(value));
 }
 
-/** The request to which a response is sent. */
 export type AnsweredRequest = {
   readonly req: IncomingMessage;
   readonly method: string;
@@ -135,7 +133,6 @@ export type AnsweredRequest = {
   known: Pick<KnownKey, 'use' | 'at'> | undefined;
 };
 
-/** Sends the response to a request. */
 export type Send = (request: AnsweredRequest, response: RawResponse) => void;
 
 /**

@@ -15,7 +15,6 @@ import { createSend, createSendException, type SendExceptionDeps } from './respo
 import type { ResponseCache } from './response-cache.ts';
 import { type BrokenResponse, createCheckedSend, type ResponseCheck } from './response-check.ts';
 
-/** A contract, and the handlers of its operations. */
 export type ServedContract = { readonly definition: Document; readonly handlers: Handlers };
 
 export type ServerApiConfig = {
@@ -46,7 +45,6 @@ export type ServerApi = ApiMiddleware & {
   prepare(): Promise<void>;
 };
 
-/** Creates the API that serves the contract from the database. */
 export async function createServerApi(config: ServerApiConfig, deps: ServerApiDeps): Promise<ServerApi> {
   const { environment, cell = null, responseCheck, contract } = config;
   const { db, now, traffic, cache, tracing, reporter, clientAddressOf, securityHeaders } = deps;

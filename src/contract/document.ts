@@ -66,7 +66,6 @@ export type Operation = {
     /** The maximum size of the request's body, in bytes. Default: 100 KiB. */
     readonly 'x-max-bytes'?: number;
   };
-  /** The responses, by HTTP status. */
   readonly responses: Readonly<Record<string, Response>>;
 };
 

@@ -291,7 +291,6 @@ export class ConcurrencyLimits {
   #running = 0;
   #failing = 0;
 
-  /** Returns whether no more attempts may begin. */
   get isFull(): boolean {
     return this.#running >= MAX_ATTEMPTS;
   }

@@ -89,7 +89,6 @@ export class ForbiddenError extends DomainError {
   }
 }
 
-/** The key may not be used from the client's address. */
 export class ForbiddenAddressError extends ForbiddenError {}
 
 /**

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Where webhooks may be sent besides https:// and the public internet. */
+/** The targets to which webhooks may be sent, in addition to https:// URLs of the public internet. */
 export type WebhookTargets = {
   /** Whether http:// is allowed besides https://. */
   readonly allowHttp: boolean;

@@ -5,7 +5,7 @@ import { prettyFactory } from 'pino-pretty';
 export type { Logger };
 
 export type LogOptions = {
-  /** Members that every line has. */
+  /** The members that every log line has. */
   readonly base?: Readonly<Record<string, unknown>>;
   /** Where the lines are written. Default: standard output. */
   readonly output?: Writable & { readonly isTTY?: boolean };

@@ -22,7 +22,6 @@ export type SessionRecord = JudgedSession & {
   readonly hasSecondFactor: boolean;
   /** The number of webhook endpoints of the organization that Charter itself has disabled. */
   readonly endpointsDisabledByCharter: number;
-  /** Whether the user owns an integration of the organization. */
   readonly ownsIntegrations: boolean;
   /** Whether the user is an administrator and an active integration of the organization has no active owner. */
   readonly lacksOwners: boolean;
@@ -62,7 +61,6 @@ export type Actor = Pick<
  */
 export type Operator = { readonly kind: 'operator' };
 
-/** An operator acting on one organization. */
 export type OperatorInScope = Operator & { readonly scope: OrganizationScope };
 
 export type ActorOrOperator = Actor | OperatorInScope;

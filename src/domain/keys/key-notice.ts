@@ -24,7 +24,6 @@ export const LIMITED_PER_HOUR = 100;
  */
 export const ONE_NETWORK_DAYS = 30;
 
-/** An organization's settings for notices and for unused keys. */
 export type NoticeSettings = {
   /**
    * The days without a use after which a key is ended, from MIN_UNUSED_DAYS to MAX_UNUSED_DAYS; `null` if unused keys are not

@@ -79,7 +79,7 @@ export type RecordedRequest = {
   readonly exception: string;
   /** The message of the exception as it was sent; empty if the request was successful. */
   readonly message: string;
-  /** The time from the head of the request to its response. */
+  /** The time from the arrival of the headers of the request to its response. */
   readonly durationMs: number;
 };
 

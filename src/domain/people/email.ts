@@ -56,7 +56,6 @@ export function parseDomain(text: string): string {
  */
 const MAX_DOMAIN_CHARACTERS = 235;
 
-/** Returns the domain of a normalized e-mail. */
 export function domainOfEmail(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }

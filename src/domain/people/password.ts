@@ -1,5 +1,4 @@
 export const PASSWORD_CHARACTERS = 15;
-/** The minimum length of a password for a user with a second factor. */
 const PASSWORD_CHARACTERS_WITH_SECOND_FACTOR = 12;
 export const MAX_PASSWORD_CHARACTERS = 128;
 

@@ -23,7 +23,6 @@ export function mayWrite(permissions: readonly string[]): boolean {
   return permissions.some((permission) => !READ_PERMISSIONS.some((reading) => reading === permission));
 }
 
-/** Returns the roles that allow a permission. */
 export function rolesWith(permission: Permission): Role[] {
   return ROLES.filter((role) => PERMISSIONS_OF[role].includes(permission));
 }
@@ -99,7 +98,6 @@ export function mayTakeKeysOfOwned(
   return mayCreateOwnKeys(role, policy) && RANK[integration] <= RANK[role];
 }
 
-/** Returns whether a user with this role may see the organization's users. */
 export function maySeePeople(role: Role): boolean {
   return RANK[role] >= RANK.manager;
 }

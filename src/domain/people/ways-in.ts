@@ -40,7 +40,6 @@ export function hashRecoveryCode(text: string): Buffer | null {
   return /^[0-9a-hjkmnp-tv-z]{16}$/.test(code) ? createHash('sha256').update(code).digest() : null;
 }
 
-/** The maximum number of passkeys that a person can have. */
 export const MAX_PASSKEYS = 20;
 /** How long a challenge can be signed. */
 export const CHALLENGE_MINUTES = 10;

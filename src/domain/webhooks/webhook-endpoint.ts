@@ -4,7 +4,6 @@ import { EVENT_TYPES, type EventType } from '../resources/events.ts';
 
 // A webhook endpoint has the URL to which an organization's events are sent.
 
-/** The maximum number of endpoints that an organization can have. */
 export const MAX_ENDPOINTS = 10;
 export const MAX_URL_CHARACTERS = 2000;
 /** How long deliveries are also signed with the previous secret after a rotation. */

@@ -28,7 +28,6 @@ export type SignedMessage = {
   readonly id: string;
   /** The value of the header webhook-timestamp: the time of the attempt in seconds since 1970. */
   readonly timestamp: number;
-  /** The body that is sent, as text. */
   readonly body: string;
 };
 

@@ -55,7 +55,6 @@ export class Tally<Name extends string> {
 /** "retried": the attempt failed, and another one follows. "failed": the last attempt of a delivery failed. */
 const ATTEMPT_RESULTS = ['succeeded', 'retried', 'failed'] as const;
 
-/** The measures of webhook delivery that the metrics show. */
 export class DeliveryMeasures {
   readonly attempts = new Tally(ATTEMPT_RESULTS);
   /** The durations of attempts, in seconds. */

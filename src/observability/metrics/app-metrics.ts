@@ -148,7 +148,6 @@ function databaseMetrics({ db: { pool, poolSize } }: AppMeasures): Metric[] {
   ];
 }
 
-/** Returns the metric of the deletions of expired rows. */
 export function housekeepingMetric(failures: Tally<HousekeepingTask>): Metric {
   return counter(
     {
@@ -159,7 +158,6 @@ export function housekeepingMetric(failures: Tally<HousekeepingTask>): Metric {
   );
 }
 
-/** Returns the metrics of webhook delivery. */
 export function deliveryMetrics(measures: DeliveryMeasures): Metric[] {
   return [
     counter({ name: 'charter_webhook_attempts_total', help: 'Attempts to deliver webhooks.' }, () =>

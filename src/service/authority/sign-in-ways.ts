@@ -53,7 +53,6 @@ export type OwnWaysIn = WaysIn & {
   readonly mayUsePassword: boolean;
 };
 
-/** Returns the actor's own ways to sign in. */
 export async function getOwnWaysIn(db: Database, actor: Actor): Promise<OwnWaysIn> {
   const ways = await getWaysIn(db.prisma, actor.scope, actor.userId);
   return { ...ways, mayUsePassword: !(await isSingleSignOnRequired(db, actor, actor.userId)) };

@@ -178,7 +178,6 @@ export async function suspendIntegration(
   });
 }
 
-/** Reactivates an integration, so that its active keys are accepted again. */
 export async function reactivateIntegration(
   db: Database,
   actor: Actor,

@@ -82,7 +82,6 @@ export async function listKeys(
   return { ...access, ...page, counts, moved: moved.map((key) => detailsOf(key, now)) };
 }
 
-/** Counts the active keys of a holder whose keys the actor may see. */
 export async function countActiveKeys(
   db: Database,
   { scope }: Actor,

@@ -24,7 +24,6 @@ export type Move = {
   readonly keyId: string;
   readonly userId: string;
   readonly integrationId: string;
-  /** The name of the key after the move. */
   readonly name: string;
 };
 

@@ -105,7 +105,6 @@ export async function dismissNotice(db: Database, { scope, userId }: Actor, id: 
 /** The subject of the mail, and the paragraphs between the greeting and the link. */
 type Words = { readonly subject: string; readonly lines: readonly string[] };
 
-/** Returns the mail for a notice to this address. */
 function noticeMail(
   notice: ClaimedNotice,
   { email, publicUrl }: { readonly email: string; readonly publicUrl: string },

@@ -18,7 +18,7 @@ import { admitReport } from '../sign-in/attempt-limits.ts';
 /** The maximum number of keys that are revoked in one transaction. */
 export const MAX_REPORTED_KEYS = 100;
 
-/** The reason of the revocation in the audit log. */
+/** The reason for the revocation in the audit log. */
 export const REPORTED = 'reported as leaked';
 
 export type ReportDeps = { readonly outbox: Outbox; readonly publicUrl?: string | undefined };

@@ -86,7 +86,7 @@ export async function exportOrganization(
   return { name, moveId, rows: archive.rows };
 }
 
-/** A slow disk may need minutes to make a large file durable. */
+/** The time limit for `publish`. A slow disk may need minutes to make a large file durable. */
 const PUBLISH_SECONDS = 600;
 
 /**

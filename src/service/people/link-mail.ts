@@ -38,7 +38,6 @@ function existingAccountMail({ name, email, organizationName }: Omit<MailedLink,
   return mailOf({ name, email }, { subject, paragraphs });
 }
 
-/** Returns the mail that contains an access link. */
 export function linkMail({
   kind,
   name,

@@ -15,7 +15,6 @@ export type RowPage = {
   readonly next: Buffer | null;
 };
 
-/** Reads a page of the rows of a table. */
 export function listRows<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
@@ -25,7 +24,6 @@ export function listRows<Row extends Stored>(
   return readPage(query, (limit) => store.listRows(db, scope, table, { ...query, limit }));
 }
 
-/** Reads a page of the parent programs. */
 export function listParentPrograms(
   db: Database,
   scope: OrganizationScope,

@@ -102,7 +102,6 @@ export type Repeatable = {
 };
 
 export type Once = {
-  /** The idempotency key. */
   readonly key: string;
   /**
    * A text that identifies the request. It contains the table and the operation, because a client may use the same key for

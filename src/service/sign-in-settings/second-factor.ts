@@ -117,7 +117,6 @@ export async function findPendingSecret(
   return user.totpSince === null ? findKnownSecret(user, { keyring: db.keyring, secret }) : null;
 }
 
-/** Replaces the recovery codes by ten new ones. */
 export async function renewRecoveryCodes(
   db: Database,
   actor: Actor,
@@ -150,7 +149,6 @@ export async function removeSecondFactor(db: Database, actor: Actor, { token }: 
   });
 }
 
-/** Returns the number of unused recovery codes, for the profile page. */
 export async function countRecoveryCodesLeft(db: Database, actor: Actor): Promise<number> {
   return countRecoveryCodes(db, actor.scope, actor.userId);
 }

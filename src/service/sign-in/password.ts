@@ -63,7 +63,6 @@ export async function replacePassword(
   await voidAccessLinksOf(tx, scope, user.id);
 }
 
-/** Returns a refusal if the password is not strong enough. */
 export function checkPassword(password: string, owner: PasswordOwner): Invalid | null {
   const problem = checkPasswordStrength(password, owner);
   return problem === null ? null : invalid('password', problem);

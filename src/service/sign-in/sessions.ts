@@ -19,7 +19,6 @@ import type { Database, Transaction } from '../../store/sql/database.ts';
 import { lockActor } from '../authority/people.ts';
 import { type Conflict, conflict, DONE, type Done, recordAct, runAction } from '../outcome.ts';
 
-/** The outcome of a completed sign-in. */
 export type SignedIn = {
   readonly kind: 'signed-in';
   /** The token of the session. */

@@ -19,7 +19,6 @@ type ProviderWay = {
   readonly canAdmit: (tx: Transaction, scope: OrganizationScope, email: string) => Promise<boolean>;
   /** Returns whether a sign-in at the provider can change the role of a user. */
   readonly doRolesFollowGroups: (tx: Transaction, scope: OrganizationScope) => Promise<boolean>;
-  /** Unlinks the user from the person at the provider. */
   readonly unlink: (tx: Transaction, scope: OrganizationScope, userId: string) => Promise<unknown>;
   /** Deletes the expired rows of sign-ins that were begun but not completed. Returns their number. */
   readonly deleteExpired: (db: Database, deletion: Deletion) => Promise<number>;

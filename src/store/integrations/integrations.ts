@@ -7,7 +7,6 @@ import type { Edge } from '../sql/lists.ts';
 // An integration is a row of `users` without an e-mail, a password and sessions. Its keys are in `api_keys`, like the keys of
 // people.
 
-/** The fields of the form for an integration. */
 export type IntegrationContent = {
   readonly name: string;
   readonly description: string;

@@ -110,7 +110,6 @@ export async function deleteOldKeyRequests(db: Database, deletion: Deletion): Pr
 export type RequestFilters = {
   /** `null` for the requests with all keys of the organization. */
   readonly keyIds: readonly string[] | null;
-  /** The lowest and the highest status. */
   readonly statuses: readonly [lowest: number, highest: number];
   /** `null` for all operations. */
   readonly operation: string | null;

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 
-/** Allows `attempts` attempts within `seconds` seconds from the first one. */
+/** A limit of `attempts` attempts within `seconds` seconds from the first attempt. */
 export type AttemptLimit = { readonly name: string; readonly attempts: number; readonly seconds: number };
 
 export type AttemptAdmission = { kind: 'admitted' } | { kind: 'rate-limited'; retryAfterSeconds: number };

@@ -40,7 +40,6 @@ type EventRow = { readonly version: string; readonly deletedTo: string | null } 
   | { readonly id: null; readonly json: null }
 );
 
-/** Lists the organization's events after a position. */
 export async function listEvents(
   db: Database,
   { organizationId }: OrganizationScope,

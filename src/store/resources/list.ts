@@ -68,7 +68,6 @@ export type ListStatement = {
 /** Adds a value to the values of a statement, and returns the SQL for its parameter. */
 export type Bind = (value: unknown) => string;
 
-/** Reads a page of the rows of a table. */
 export async function listRows<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,

@@ -171,7 +171,7 @@ function isWhole<Row extends Times>(row: WriterAnd<Row>): row is RefusedColumn &
   return row.created_at !== null;
 }
 
-/** Parses JSON with `parseJson`, because V8's JSON.parse corrupts some keys. */
+/** The parsers for PostgreSQL's types. They parse JSON with `parseJson`, because V8's JSON.parse corrupts some keys. */
 const TYPE_PARSERS = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return rfc3339;

@@ -30,7 +30,6 @@ export function isOutage(error: unknown): boolean {
   return inner.some((each) => each !== error && isOutage(each));
 }
 
-/** Returns whether a write violated a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
   return violatedUnique(error) !== undefined;
 }
@@ -63,7 +62,6 @@ export function isLockTimeout(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('55P03');
 }
 
-/** Returns whether the database user lacks a privilege. */
 export function lacksPrivilege(error: unknown): boolean {
   return [codeOf(error), memberOf(memberOf(adapterErrorOf(error), 'cause'), 'originalCode')].includes('42501');
 }

@@ -16,9 +16,7 @@ export type Transaction = Prisma.TransactionClient;
 export type Database = {
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
-  /** The keys that encrypt and decrypt secrets. */
   readonly keyring: Keyring;
-  /** The maximum number of connections. */
   readonly poolSize: number;
   close(): Promise<void>;
 };
@@ -122,7 +120,6 @@ export async function transaction<T>(
   }
 }
 
-/** Returns whether the database responds to a query. */
 export async function isReachable({ pool }: Database): Promise<boolean> {
   return pool.query('select 1').then(
     () => true,

@@ -51,7 +51,7 @@ function measure(tracing: Tracing, parameters: unknown[], send: (parameters: unk
 const NUMBERED = /^prisma_\d+$/;
 const TABLE = '\\s+(?:"?\\w+"?\\.)?"?(\\w+)';
 const READ = new RegExp(`\\bfrom${TABLE}`, 'i');
-/** The "update" in "for update" and in "do update" does not begin a statement. */
+/** Matches the part of a statement that writes. The "update" in "for update" and in "do update" does not begin such a part. */
 const WRITE = new RegExp(`\\b(insert\\s+into|(?<!\\b(?:for|key|do)\\s+)update|delete\\s+from)${TABLE}`, 'i');
 
 function stepOf(statement: unknown): SpanStart {

@@ -183,7 +183,6 @@ const HAS_SSO = {
       join sso_domains d on d.organization_id = c.organization_id and d.verified_at is not null) as has`,
 };
 
-/** Returns whether any organization has single sign-on. */
 export async function hasSso(db: Database): Promise<boolean> {
   const { rows } = await db.pool.query<{ has: boolean }>(HAS_SSO);
   return rows[0]?.has === true;

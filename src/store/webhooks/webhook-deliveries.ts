@@ -141,7 +141,6 @@ export async function claimDeliveries(
   });
 }
 
-/** The number of all pending deliveries, and of those that are due. */
 export type Backlog = { readonly pending: number; readonly due: number };
 
 const MAX_COUNTED = 100_000;
@@ -159,7 +158,6 @@ export async function countPendingDeliveries(db: Database): Promise<Backlog> {
   return rows[0] ?? { pending: 0, due: 0 };
 }
 
-/** The result of a finished attempt. */
 export type AttemptResult = Pick<
   ClaimedDelivery,
   'organizationId' | 'endpointId' | 'messageId' | 'number' | 'failures' | 'url'

@@ -101,7 +101,7 @@ async function findOwn(
   return own.find((each) => Buffer.from(each.credentialId).toString('base64url') === credentialId) ?? null;
 }
 
-/** Whether the use was recorded. `why` is the reason of the refusal for the audit log. */
+/** Whether the use was recorded. `why` is the reason for the refusal in the audit log. */
 export type UseResult = { readonly kind: 'used' } | { readonly kind: 'refused'; readonly why: string };
 
 const WHY = {

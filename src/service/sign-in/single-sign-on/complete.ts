@@ -44,7 +44,6 @@ type Response = {
   readonly now: Date;
 };
 
-/** Completes a sign-in when the browser returns from the provider. */
 export async function completeSignIn(
   deps: SignInDeps,
   connection: Connection,

@@ -11,7 +11,6 @@ import { placeOfClientSecret } from '../../../store/sql/secrets.ts';
 import { findSsoOrganization } from '../../../store/unscoped/people.ts';
 import type { ProviderClient } from './provider.ts';
 
-/** A connection, and the scope of its organization. */
 export type Connection = {
   readonly scope: OrganizationScope;
   readonly record: SsoConnectionRecord;
