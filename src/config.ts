@@ -207,7 +207,6 @@ function readScannerKeys(text: string | undefined): ScannerKeys {
   );
 }
 
-
 export type ContactConfig = {
   /** A web page or a mailto URL where people get support; `undefined` if the installation has none. */
   readonly supportUrl: string | undefined;
