@@ -26,7 +26,7 @@ test('random bytes are at least 16, except for nonces, which are no secrets', ()
 
 test('all random bytes are used', () => {
   const used = sources.flatMap(({ text }) => [...text.matchAll(/randomBytes\(\w+\)\.(\w+)/g)].map(([, then]) => then));
-  // "slice" or "subarray" would leave fewer bytes.
+  // With "slice" or "subarray", a secret would have fewer random bytes.
   expect(new Set(used)).toEqual(new Set(['toString']));
 });
 

@@ -33,7 +33,6 @@ export function requestFor(
   };
 }
 
-/** Returns the maximum size of a body that the operation reads. */
 export function maxBodyBytesOf({ requestBody }: Operation): number {
   return requestBody?.['x-max-bytes'] ?? 100 * 1024;
 }

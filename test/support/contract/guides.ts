@@ -26,7 +26,6 @@ export function readGuide(name: string): string {
   return fillExamples(readFileSync(join(FOLDER, name), 'utf8'), document);
 }
 
-/** Returns every code block of a guide, in order. */
 export function blocksOf(guide: string): Block[] {
   const text = readGuide(guide);
   return [...text.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)].map(

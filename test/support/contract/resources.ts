@@ -45,7 +45,6 @@ function isUnder(path: string, list: string): boolean {
   return path === list || path.startsWith(`${list}/`);
 }
 
-/** Returns the name of the table with the rows of this list. */
 export function tableOf(operation: Pick<Operation, 'path'>): string {
   return listOf(operation).split('/').at(-1) ?? '';
 }

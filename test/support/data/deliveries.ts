@@ -100,7 +100,6 @@ export function startTestDeliveries(db: Database, options: Partial<DeliveryOptio
   });
 }
 
-/** Calls `work` while webhooks are delivered. */
 export async function whileDelivering<T>(
   db: Database,
   work: () => Promise<T>,

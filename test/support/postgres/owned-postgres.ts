@@ -83,7 +83,6 @@ function ownPostgres(cluster: Cluster): OwnedPostgres {
   };
 }
 
-/** Sends a signal to a process. Does nothing if the process has ended. */
 export function signalIfRunning(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

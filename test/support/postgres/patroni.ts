@@ -244,7 +244,6 @@ function configurationOf({ name, port, apiPort, folder, data }: Member, etcd: st
   };
 }
 
-/** Starts etcd and returns its address. */
 async function startEtcd(processes: Processes): Promise<string> {
   const address = `127.0.0.1:${await freePort('127.0.0.1')}`;
   const peer = `http://127.0.0.1:${await freePort('127.0.0.1')}`;

@@ -74,7 +74,6 @@ export async function createScratchDatabase(contents: 'migrated' | 'empty' = 'mi
   return { url: await serverUrl(name), drop, [Symbol.asyncDispose]: drop };
 }
 
-/** Creates a database, calls `work` and drops the database. */
 export async function withScratchDatabase<T>(
   work: (url: string) => Promise<T>,
   contents: 'migrated' | 'empty' = 'migrated',
@@ -165,7 +164,6 @@ export async function copyStatement(db: Database, table: string): Promise<string
     from (select own as original from ${table} own where organization_id = $1 limit 1) picked, generate_series(1, $2::int)`;
 }
 
-/** Inserts `count` copies of a row of the organization. */
 export async function copyRow(db: Database, { organizationId, table }: Place, count: number): Promise<void> {
   await writeRows(db, await copyStatement(db, table), [organizationId, count]);
 }

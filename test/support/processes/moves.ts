@@ -125,7 +125,6 @@ export async function useMoves() {
     complete: (id: string) => admin('complete-move', '--id', id, '--file', completionOf(id)),
     activate: (id: string) => adminOfTarget('activate-organization', '--file', completionOf(id)),
     deletionOf: (id: string) => ['delete-organization', '--id', id, '--name', ORGANIZATION],
-    /** Returns the status of the list in the target for this key. */
     statusInTarget: async (key: string) => (await target.anonymous.get(LIST, { key })).status,
   };
 }

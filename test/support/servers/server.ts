@@ -29,11 +29,9 @@ export type TestServer = {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly url: string;
-  /** A client without a key. */
   readonly anonymous: Client;
   readonly keyUses: App['keyUses'];
   readonly outbox: App['outbox'];
-  /** Moves the server's clock forward. */
   passDays(days: number): void;
   close(): Promise<void>;
 } & AsyncDisposable;

@@ -24,7 +24,6 @@ type FloodOptions = {
   readonly isEndless?: boolean;
 };
 
-/** Sends many requests over several connections. */
 export async function flood(
   url: string,
   { connections, requests, text, isEndless = false }: FloodOptions,

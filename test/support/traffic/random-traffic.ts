@@ -52,7 +52,6 @@ type Traffic = {
   readonly seed: number;
   /** The pause of each client after a request. Default: 0. */
   readonly pauseMs?: number;
-  /** The history that the traffic is recorded in. */
   readonly history?: History;
   readonly isEnough?: (history: History) => boolean;
 };

@@ -276,7 +276,7 @@ describe('an access link', () => {
     expect([asked.text.includes('name="password"'), asked.text.includes('name="code"')]).toEqual([false, true]);
     for (const code of ['', '000000']) await expectNobody(browser, await browser.submit(path, { code }), 422);
     expect(await db.prisma.ssoIdentity.count({ where: { userId: administrator.userId } })).toBe(0);
-    // The owner has the code. The link replaces the password, and can be used only once.
+    // The owner has the code, so the link signs the owner in. The link can be used only once.
     const page = await browser.submit(path, { code: codeAt(uri, dashboard.now()) });
     expect([page.headers['location'], await isIn(browser)]).toEqual(['/profile', true]);
     expect((await newBrowser().get(`/welcome/${token}`)).status).toBe(404);
