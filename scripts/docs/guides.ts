@@ -1,7 +1,16 @@
 // Reads the guides in openapi/guides, and the files with which writers configure the documentation.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Examples, firstExample, type Json, type Webhook, webhooksOf } from '../../src/contract/document.ts';
+import {
+  type Examples,
+  firstExample,
+  type Json,
+  type Operation,
+  operationsOf,
+  sufficientPermissionsOf,
+  type Webhook,
+  webhooksOf,
+} from '../../src/contract/document.ts';
 import { type Contract, conventionsOf } from './contract.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 
@@ -13,7 +22,7 @@ export type Guide = {
   readonly title: string;
   /** The group under which guides.yaml lists the guide. */
   readonly group: string;
-  /** The Markdown, with an empty line in place of the title, and with the examples filled in. */
+  /** The Markdown, with an empty line in place of the title, and with its blocks filled in from the contract. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
@@ -58,9 +67,9 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   return {
     contract,
     guides: [
-      // The examples are filled in after all checks, because the line numbers in the messages of the checks refer to the files.
+      // The blocks are filled in after all checks, because the line numbers in the messages of the checks refer to the files.
       ...guides.map((guide) => {
-        const text = fillExamples(guide.text, contract.document);
+        const text = fillFromContract(guide.text, contract.document);
         return { ...guide, text, headings: headingsOf(text) };
       }),
       { file: 'openapi/openapi.yaml', ...conventions },
@@ -158,17 +167,52 @@ const EMPTY = /^```(?:json example=(?<example>\w+)|text webhook=(?<webhook>[\w.]
 /** The maximum number of characters of an object or an array on one line. */
 const WIDTH = 100;
 
-/** Returns the Markdown of a guide, with the contract's examples in its empty code blocks. */
-export function fillExamples(text: string, document: Json): string {
+/** An empty code block, whose label names the table that replaces the block. */
+const TABLE = /^```table (permissions|webhooks|filters)(?:=(\w+))?\n```$/gm;
+/** The parameters that every list has, which are no filters. */
+const OF_EVERY_LIST = ['limit', 'cursor', 'sort'];
+
+/** Returns the Markdown of a guide, with the contract's examples and tables in the place of its empty code blocks. */
+export function fillFromContract(text: string, document: Json): string {
   const { examples }: { readonly examples?: Examples } = Object(document['components']);
   const webhooks = webhooksOf(document);
-  return text.replace(EMPTY, (opening, ...[name, webhookName]) => {
+  const filled = text.replace(EMPTY, (opening, ...[name, webhookName]) => {
     const example = examples?.[name];
     const webhook = webhooks.find((each) => each.name === webhookName);
     if (example !== undefined) return `${opening}${jsonText(example.value)}\n`;
     return webhook === undefined ? opening : `${opening}${headOf(webhook)}\n`;
   });
+  return filled.replace(TABLE, (_, kind: keyof typeof TABLES, operationId: string) => {
+    const rows = TABLES[kind](document, operationId).map((cells) => `| ${cells.join(' | ')} |`);
+    return [rows[0], '|---|---|', ...rows.slice(1)].join('\n');
+  });
 }
+
+/** The rows of each table, the first one with the titles of the columns. */
+const TABLES = {
+  permissions: (document: Json) => {
+    const operations = operationsOf(document);
+    const permissions = [...new Set(operations.flatMap(sufficientPermissionsOf))];
+    const linksOf = (permission: string) =>
+      operations.filter((each) => sufficientPermissionsOf(each).includes(permission)).map(linkTo);
+    return [['permission', 'allows'], ...permissions.map((each) => [`\`${each}\``, linksOf(each).join(', ')])];
+  },
+  webhooks: (document: Json) => {
+    const rows = webhooksOf(document).map(({ name, operationId, requestBody }) => {
+      const { description } = requestBody?.content['application/json']?.schema ?? {};
+      return [`[${name}](operation:${operationId})`, String(description)];
+    });
+    return [['type', 'meaning'], ...rows];
+  },
+  filters: (document: Json, operationId: string) => {
+    const { parameters = [] } = operationsOf(document).find((each) => each.operationId === operationId) ?? {};
+    const filters = parameters.filter((each) => each.in === 'query' && !OF_EVERY_LIST.includes(each.name));
+    const sentenceOf = (description: string) => /^.*?\.(?=\s|$)/s.exec(description)?.[0].replaceAll('\n', ' ') ?? '';
+    return [['parameter', 'effect'], ...filters.map((each) => [`\`${each.name}\``, sentenceOf(each.description)])];
+  },
+} as const;
+
+const linkTo = ({ operationId }: Pick<Operation, 'operationId'>) => `[${operationId}](operation:${operationId})`;
 
 /** Returns the first lines of the request that delivers an event. */
 function headOf({ parameters = [] }: Webhook): string {

@@ -143,7 +143,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['on a page, from # to #. The default is #', limit.minimum, limit.maximum, limit.default],
   ['must be an integer from # to #', limit.minimum, limit.maximum],
   ['`search` (# to # characters', search.minLength, search.maxLength],
-  ['contains this text of # to # characters', search.minLength, search.maxLength],
+  ['`search` takes # to # characters', search.minLength, search.maxLength],
   ['`name` (# to # characters)', name.minLength, name.maxLength],
   ['`description` (up to # characters', description.maxLength],
   ['your own ID, up to # characters', externalId.maxLength],

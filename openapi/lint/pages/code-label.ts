@@ -32,6 +32,7 @@ export const codeLabel: PageRule = {
     { find: '```sh status=200', replace: '```bash status=200', says: 'No test checks code in "bash".' },
     { find: '```http response=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
     { find: '```sh status=200', replace: '```python', says: 'No test runs this code.' },
+    { find: '```table permissions', replace: '```table events', says: 'The contract has no table "events".' },
   ],
 };
 
@@ -44,7 +45,7 @@ function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }
 
-const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python'];
+const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python', 'table'];
 
 type Label = { readonly language: string; readonly options: ReadonlyMap<string, string> };
 
@@ -83,12 +84,21 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
             remedy:
               'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver.',
           };
+    case 'table':
+      return faultOfTable(options, targets);
     case 'text':
     case '':
       return null;
     default:
       return { message: `No test checks code in "${language}".`, remedy: `Use one of: ${LANGUAGES.join(', ')}.` };
   }
+}
+
+function faultOfTable(options: ReadonlyMap<string, string>, { operationIds }: LinkTargets): Advice | null {
+  const [[kind = '', operation = ''] = []] = options;
+  if (['permissions', 'webhooks'].includes(kind) || (kind === 'filters' && operationIds.has(operation))) return null;
+  const remedy = 'Use one of: permissions, webhooks, or filters=OPERATION with the operation of a list.';
+  return { message: `The contract has no table "${[kind, operation].join(' ').trim()}".`, remedy };
 }
 
 function faultOfJson(options: ReadonlyMap<string, string>, { examples, schemas }: LinkTargets): Advice | null {

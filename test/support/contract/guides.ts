@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillExamples, guidesIn } from '../../../scripts/docs/guides.ts';
+import { fillFromContract, guidesIn } from '../../../scripts/docs/guides.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const FOLDER = join(ROOT, 'openapi/guides');
@@ -21,9 +21,9 @@ export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 
   .filter(({ name, file }) => file === `openapi/guides/${name}`)
   .map(({ name }) => name);
 
-/** Returns the Markdown of a guide, with the examples of the contract filled in. */
+/** Returns the Markdown of a guide, with what it takes from the contract filled in. */
 export function readGuide(name: string): string {
-  return fillExamples(readFileSync(join(FOLDER, name), 'utf8'), document);
+  return fillFromContract(readFileSync(join(FOLDER, name), 'utf8'), document);
 }
 
 export function blocksOf(guide: string): Block[] {
