@@ -73,8 +73,22 @@ async function generateTypes(): Promise<void> {
   const ast = await openapiTS(JSON.stringify(withInlineHeaders(contract)), options);
   await writeFile(
     join(folder, 'openapi.d.ts'),
-    `// Generated from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}`,
+    `// Generated from openapi/ by "npm run generate". Do not edit.\n${astToString(ast)}${exampleTypesOf(contract)}`,
   );
+}
+
+/** Returns an interface with the names of the examples by operation and status, which openapi-typescript leaves out. */
+function exampleTypesOf({ paths, components }: Contract): string {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const lines = operations.flatMap(({ operationId, responses = {} }) => {
+    const statuses = Object.entries(responses).map(([status, response]) => {
+      const shared = components.responses[String(response.$ref).replace('#/components/responses/', '')];
+      const names = Object.keys((shared ?? response).content?.['application/json']?.examples ?? {});
+      return `        ${status}: ${names.map((name) => JSON.stringify(name)).join(' | ') || 'never'};\n`;
+    });
+    return operationId === undefined ? [] : [`    ${operationId}: {\n${statuses.join('')}    };\n`];
+  });
+  return `export interface exampleNames {\n${lines.join('')}}\n`;
 }
 
 /**
@@ -97,10 +111,15 @@ function withInlineHeaders(contract: Contract): Contract {
 }
 
 type HeaderObject = { readonly $ref?: string; readonly required?: boolean };
-type ResponseObject = { readonly headers?: Record<string, HeaderObject> };
-/** The parts of a bundled document that contain headers. */
+type ResponseObject = {
+  readonly $ref?: string;
+  readonly headers?: Record<string, HeaderObject>;
+  readonly content?: Readonly<Record<string, { readonly examples?: Readonly<Record<string, unknown>> }>>;
+};
+type OperationObject = { readonly operationId?: string; readonly responses?: Record<string, ResponseObject> };
+/** The parts of a bundled document that contain headers and examples. */
 type Contract = {
-  readonly paths: Record<string, Record<string, { readonly responses?: Record<string, ResponseObject> }>>;
+  readonly paths: Record<string, Record<string, OperationObject>>;
   readonly components: {
     readonly headers: Record<string, HeaderObject>;
     readonly responses: Record<string, ResponseObject>;

@@ -1,6 +1,6 @@
 // The types of the package charter-mock. This file imports only the contract's types, because the package contains no other
 // types.
-import type { components, operations, paths } from '../../../generated/openapi.d.ts';
+import type { components, exampleNames, operations, paths } from '../../../generated/openapi.d.ts';
 
 /** The schemas of the contract, by name. */
 export type Schemas = components['schemas'];
@@ -39,33 +39,86 @@ export type Match = {
  */
 export type Disconnect = 'before' | 'after';
 
-export type ForcedResponse = {
-  /** The status of the response; by default, that of the success. */
+/** An operation of the contract. */
+export type OperationId = keyof exampleNames;
+
+type StatusOf<Id extends OperationId> = Id extends OperationId ? keyof exampleNames[Id] : never;
+
+type ExampleOf<Id extends OperationId, Status = StatusOf<Id>> = Id extends OperationId
+  ? exampleNames[Id][Status & keyof exampleNames[Id]]
+  : never;
+
+type BodyOf<Id extends OperationId, Status> = Id extends OperationId
+  ? operations[Id]['responses'][Status & keyof operations[Id]['responses']] extends {
+      content: { 'application/json': infer Body };
+    }
+    ? Body
+    : never
+  : never;
+
+/** A body, or a function that returns or resolves to the body for each request. */
+type BodyOrFunction<Body> = Body | ((request: SentRequest) => Body | Promise<Body>);
+
+/** A response that the contract declares. */
+type Declared<Id extends OperationId> =
+  | {
+      [Status in StatusOf<Id>]: {
+        readonly status: Status;
+        /** The name of one of the examples of the status. */
+        readonly example?: ExampleOf<Id, Status>;
+        /** A body that replaces the example. */
+        readonly body?: BodyOrFunction<BodyOf<Id, Status>>;
+        readonly allowInvalid?: false;
+        readonly disconnect?: never;
+      };
+    }[StatusOf<Id>]
+  | {
+      /** The status of the response; by default, that of the success or of the example. */
+      readonly status?: never;
+      /** The name of one of the contract's examples. */
+      readonly example?: ExampleOf<Id>;
+      /** A body that replaces that of the success. */
+      readonly body?: BodyOrFunction<BodyOf<Id, 200 | 201>>;
+      readonly allowInvalid?: false;
+      readonly disconnect?: never;
+    };
+
+/** A response that is sent even if the contract forbids it. A body that is a string is sent unchanged. */
+type Undeclared = {
+  readonly allowInvalid: true;
   readonly status?: number;
-  /** The name of one of the contract's examples. */
-  readonly example?: string;
-  /**
-   * A body that replaces the example, or a function that returns or resolves to the body for each request. With `allowInvalid`, a
-   * string is sent unchanged.
-   */
-  readonly body?: object | string | number | boolean | null | ((request: SentRequest) => unknown);
+  readonly body?: BodyOrFunction<object | string | number | boolean | null>;
+  readonly example?: never;
+  readonly disconnect?: never;
+};
+
+/** A connection that is closed without a response. */
+type Disconnected = {
+  readonly disconnect: Disconnect;
+  readonly status?: never;
+  readonly example?: never;
+  readonly body?: never;
+  readonly allowInvalid?: never;
+};
+
+export type ForcedResponse<Id extends OperationId = OperationId> = {
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
-  /** Closes the connection in place of a response. */
-  readonly disconnect?: Disconnect;
-  /** Whether the status and the body are sent even if the contract forbids them. */
-  readonly allowInvalid?: boolean;
   /** How many requests get the response; 1 by default. `null` means every request until the response is cleared. */
   readonly times?: number | null;
   /** The delay before the response in milliseconds, up to 30,000. */
   readonly delay_ms?: number;
-};
+} & (Declared<Id> | Undeclared | Disconnected);
 
-export type ResponseRule = {
+/** The responses to the requests of an operation, or of every operation that has the response. */
+export type ResponseRule<Id extends OperationId = OperationId> = {
   /** The operation; by default, every operation that has the response. */
-  readonly operation?: keyof operations | '*';
+  readonly operation?: Id | '*';
   readonly match?: Match;
-} & (ForcedResponse | { /** The responses to consecutive requests. */ readonly sequence: readonly ForcedResponse[] });
+} & (
+  | ForcedResponse<Id>
+  | { /** The responses to consecutive requests. */ readonly sequence: readonly ForcedResponse<Id>[] }
+);
 
 /** A request to which the mock has responded. API keys are masked. */
 export type MockRequest = {
@@ -80,7 +133,7 @@ export type MockRequest = {
   /** The parsed JSON of the body; `null` if there was no body, if it was not valid JSON, or if it had more than 100 levels. */
   readonly body: unknown;
   /** The operation; `null` if the contract does not have the path or the method. */
-  readonly operation: keyof operations | null;
+  readonly operation: OperationId | null;
   /** The status of the response; 0 if the mock closed the connection without a response. */
   readonly status: number;
   /** What was wrong with the request, one sentence for each mistake. A request with a forced response can have mistakes, too. */
@@ -123,7 +176,7 @@ export type CharterMock = {
    */
   reset(seed?: Seed): void;
   /** Forces the next responses. Throws a `MockError` if the contract does not allow the response. */
-  respond(rule: ResponseRule): void;
+  respond<Id extends OperationId>(rule: ResponseRule<Id>): void;
   /** Returns the requests since the start or the last reset, at most 1,000. */
   requests(): readonly MockRequest[];
   close(): Promise<void>;
