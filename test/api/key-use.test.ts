@@ -143,8 +143,8 @@ test('a request whose client gives up while it waits is no failure of the server
     const givesUp = new AbortController();
     const headers = { Authorization: `Bearer ${key}` };
     const abandoned = fetch(`${server.url}${LIST}?search=abandoned`, { headers, signal: givesUp.signal });
-    // The server handles requests in the order of their arrival: the first three make sure that it has received the abandoned
-    // request, and the last three that it knows of the abort.
+    // The server handles requests in the order of their arrival. So after the first three, it has received the abandoned request,
+    // and after the last three, it knows of the abort.
     for (let i = 0; i < 3; i += 1) await client.get('/api/key');
     givesUp.abort();
     await expect(abandoned).rejects.toThrow('aborted');

@@ -47,7 +47,7 @@ const ENCODINGS = {
   'euc-kr': 'a한글',
 };
 
-/** All ways in which a program can write a table. */
+/** All forms in which a program can write a table to a file. */
 const rendering = fc.constantFrom(...Object.entries(ENCODINGS)).chain(([encoding, letters]) =>
   fc.record({
     format: fc.record({

@@ -89,7 +89,7 @@ const TYPES: Record<string, string> = {
   ARRAY: 'array',
 };
 
-/** Returns the format of a string if PostgreSQL has a type for the format, such as "uuid"; otherwise the type. */
+/** Returns the format of a string if PostgreSQL has a type for the format, such as "uuid", and otherwise the type. */
 function kindOf({ type, format = '', $ref, oneOf, anyOf }: Property): string | undefined {
   if ([$ref, oneOf, anyOf].some((each) => each !== undefined)) return 'object';
   const [first] = [type].flat();

@@ -14,14 +14,14 @@ export const PROPERTIES = {
 
 export type PropertyName = keyof typeof PROPERTIES;
 
-/** Where to start: a seed alone starts with its first run; a path selects a run or a step of its shrinking. */
+/** The start of the search. A seed alone starts with its first run. A path selects a run or a step of its shrinking. */
 export type Start = { readonly seed: number; readonly path?: string | undefined };
 
 export function isPropertyName(name: string): name is PropertyName {
   return Object.hasOwn(PROPERTIES, name);
 }
 
-/** Returns `null` if the property holds; otherwise the failure, a curl command, and the command that repeats the run. */
+/** Returns `null` if the property holds. Otherwise, returns the failure, a curl command, and the command that repeats the run. */
 export async function fuzz(
   name: PropertyName,
   { document, world, runs, seed, path }: { document: Json; world: World; runs: number } & Start,

@@ -65,7 +65,8 @@ async function referringBody({ operation, body }: Draft, { ours }: Place): Promi
 }
 
 /**
- * Creates the row for the id in the path; for an event, the row whose creation writes the event. Returns the requests and the id.
+ * Creates the row for the id in the path or, for an event, the row whose creation writes the event. Returns the requests and the
+ * id.
  */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
   const created = resourceOf({ path }).path;

@@ -64,7 +64,7 @@ test('nothing is generated twice', async () => {
   await edit(CONTRACT, 'Read and manage the parent programs of your organization.', 'Manage parent programs.');
   expect(await stepsOf('test')).toEqual(['Generated code']);
   expect(await stepsOf('test')).toEqual([]);
-  // `npm test` does not write the committed files; their author does.
+  // `npm test` does not write the committed files, because the author of a change writes them.
   expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 

@@ -39,8 +39,8 @@ type Attempt = {
 type Action = { readonly by: Role; attempt(team: Team, browser: Browser): Promise<Attempt> };
 
 /**
- * One action for each kind of form that can wait for a proof: with lists, with a secret to show, for another person, with a code
- * and so on.
+ * One action for each kind of form that can wait for a proof, for example with lists, with a secret to show, for another person,
+ * or with a code.
  */
 const ACTIONS = {
   'create a key': {

@@ -7,8 +7,8 @@ function organizationOf(scope: OrganizationScope): string {
   return scope.organizationId;
 }
 
-// The attack: code that builds a scope by hand from an id in a request. The type checker must refuse each case; otherwise the
-// directive above the case, which expects an error, is an error itself.
+// The attack: code that builds a scope by hand from an id in a request. The type checker must refuse each case. If it does not,
+// the directive above the case, which expects an error, is an error itself.
 test('a scope can only be granted, never constructed', () => {
   expect(organizationOf(OrganizationScope.grant(ID))).toBe(ID);
   // @ts-expect-error an id is not a scope

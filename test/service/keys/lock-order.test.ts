@@ -149,8 +149,8 @@ describe('a rotation of the encryption key', () => {
     for (const tenant of tenants) expect(await secretOf(tenant)).toEqual(Buffer.alloc(20));
   });
 
-  // The race: the rotation and another transaction each lock several users. An SQL query that scans the table finds the last user
-  // first.
+  // The race: the rotation and another transaction each lock several users. Without an order, an SQL query that scans the table
+  // locks the last user first, and the two transactions can deadlock.
   test('locks users in the order of their ids, like every other transaction', async () => {
     const tenant = await createTenant(old.db);
     const { organizationId } = tenant.scope;

@@ -121,7 +121,7 @@ describe('a file of a move', () => {
     );
   });
 
-  // The clock of the installation that exports may be behind that of the installation from which the organization came.
+  // The clock of the exporting installation may be behind the clock of the installation from which the organization came.
   test('is newer than every move before, whatever the clocks say', async () => {
     const { organizationId, client } = await teamWithKey();
     const later = newId({ msecs: Date.now() + 3_600_000 });

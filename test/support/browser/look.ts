@@ -81,8 +81,8 @@ export async function look(
 export const BEYOND = 'document.documentElement.scrollWidth - window.innerWidth';
 
 /**
- * An expression to evaluate in the page: the errors that no invalid field refers to, which a screen reader would not read, and
- * the invalid fields without an error.
+ * An expression to evaluate in the page. Returns the errors that no invalid field refers to, because a screen reader would not
+ * read them, and the invalid fields without an error.
  */
 const UNNAMED_ERRORS = `(() => {
   const described = (field) => (field.getAttribute('aria-describedby') ?? '').split(' ');
@@ -99,7 +99,7 @@ const UNNAMED_ERRORS = `(() => {
 })()`;
 
 /**
- * An expression to evaluate in the page while it is rendered for print: the headings that are missing, the controls that nobody
+ * An expression to evaluate in the page while it is rendered for print. Returns the missing headings, the controls that nobody
  * can use on paper, and the excess width.
  */
 const UNPRINTED = `(() => {

@@ -25,7 +25,7 @@ export function exactLikeness(operation: Operation, reply: Reply): unknown {
   return { ...Object(likeness(operation, reply)), fixed, ...words };
 }
 
-/** Returns a line with the operation, the case and both responses if these differ; `null` if they agree. */
+/** Returns a line with the operation, the case and the two responses if the responses differ, and otherwise `null`. */
 export function differenceOf(
   operation: Operation,
   what: string,

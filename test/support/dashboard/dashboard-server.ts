@@ -164,8 +164,8 @@ export async function visit(dashboard: TestDashboard, actor: Actor): Promise<Bro
 }
 
 /**
- * Fills the ids into a path of the router. Without an id, the name of the parameter stays, which is not a valid id; a missing
- * token becomes empty.
+ * Fills the ids into a path of the router. Without an id, the name of the parameter stays in the path, because the name is not a
+ * valid id. A missing token becomes empty.
  */
 export function fill(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? (name === 'token' ? '' : name));

@@ -12,8 +12,8 @@ export type DatabaseProxy = {
 } & AsyncDisposable;
 
 /**
- * Starts a proxy between a server and its database, so that one test can stop "the database" while others continue to use it.
- * `join` forwards what one side sends to the other.
+ * Starts a proxy between a server and its database, so that one test can stop "the database" while other tests continue to use
+ * the database. `join` forwards what one side sends to the other side.
  */
 export async function proxyDatabase(
   databaseUrl: string,

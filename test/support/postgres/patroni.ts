@@ -49,8 +49,8 @@ type Killed = {
   /** Resolves when Patroni reports that another member is the primary and accepts writes. */
   untilPromoted(): Promise<void>;
   /**
-   * Starts the killed Patroni again; a running Patroni restarts its PostgreSQL itself. Resolves when two standbys replicate, one
-   * of them synchronously.
+   * Starts the killed Patroni again. If only PostgreSQL was killed, the running Patroni restarts it. Resolves when two standbys
+   * replicate, one of them synchronously.
    */
   restore(): Promise<void>;
 };

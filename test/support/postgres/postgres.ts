@@ -119,8 +119,8 @@ export async function inTransaction<T>({ pool }: Database, work: (client: pg.Poo
 type Place = { readonly organizationId: string; readonly table: string };
 
 /**
- * Runs a statement that writes many rows, however long it takes. Uses its own connection, because the limits of the server's pool
- * (15 seconds for a statement, a little more until a silent connection is closed) do not apply there.
+ * Runs a statement that writes many rows, however long it takes. Uses its own connection, because the limits of the server's
+ * pool, such as 15 seconds for a statement, do not apply there.
  */
 export async function writeRows({ pool }: Database, text: string, values: readonly unknown[]): Promise<void> {
   const { connectionString } = pool.options;

@@ -31,8 +31,8 @@ export async function countStatements(
 }
 
 /**
- * Returns the statements that the pool runs during `work`, except those with a name in `leftOut`; by default, those that a timer
- * sends.
+ * Returns the statements that the pool runs during `work`, except those with a name in `leftOut`. By default, leaves out the
+ * statements that a timer sends.
  */
 export async function recordStatements(
   db: Database,

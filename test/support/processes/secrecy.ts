@@ -6,8 +6,8 @@ import { PASSWORD } from '../data/accounts.ts';
 import { ENCRYPTION_KEY } from '../postgres/postgres.ts';
 
 /**
- * The patterns of API keys, of secrets of endpoints, of tokens of sessions, links and forms, of the encryption key and the
- * password of the tests, and of the URLs of their endpoints.
+ * The patterns of the secrets that no output may contain: API keys, secrets and URLs of endpoints, tokens of sessions, links and
+ * forms, and the encryption key and the password of the tests.
  */
 const SECRETS = new RegExp(
   [
@@ -22,8 +22,8 @@ const SECRETS = new RegExp(
 );
 
 /**
- * Commands that may print secrets. Some print keys and links for the person who runs them; programs of the tests print the URL of
- * their database.
+ * Commands that may print secrets. Some commands print keys and links for the person who runs them. Programs of the tests print
+ * the URL of their database.
  */
 const PRINT_SECRETS = /scripts\/(admin|mock)\b|charter\.mjs admin|test\/support\/|run-of-tests/;
 /**

@@ -1,5 +1,5 @@
-// Integrations that use several servers throughout a test, and report what must never happen: an acknowledged write is lost or
-// not visible; an event is missing, repeated or out of order; an entity tag stands for two contents.
+// Integrations that use several servers throughout a test. They report what must never happen: an acknowledged write is lost or
+// not visible, an event is missing, repeated or out of order, or an entity tag stands for two contents.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Reply, Sending } from '../clients/client.ts';
 import { until } from '../wait.ts';

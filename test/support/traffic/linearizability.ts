@@ -7,9 +7,10 @@ export type Access = Span & { readonly kind: 'write' | 'read'; readonly value: s
 export type KeyUse = Span & { readonly key: string; readonly status: number };
 
 /**
- * Returns the reasons why the accesses to a register are not linearizable; empty if they are. They are linearizable if each can
- * take effect at one moment between its request and its response, so that every read returns the last value written before. As
- * values are unique, three rules about the zones of the values decide this (Gibbons and Korach, "Testing Shared Memories", 1997).
+ * Returns the reasons why the accesses to a register are not linearizable; empty if they are linearizable. Accesses are
+ * linearizable if each can take effect at one moment between its request and its response, so that every read returns the last
+ * value written before. As values are unique, three rules about the zones of the values decide this (Gibbons and Korach, "Testing
+ * Shared Memories", 1997).
  */
 export function judgeRegister(accesses: readonly Access[]): string[] {
   const zones = [...Map.groupBy(accesses, ({ value }) => value)].map(([value, cluster]) => zoneOf(value, cluster));

@@ -202,7 +202,7 @@ describe('the ID token', () => {
 });
 
 test('typing the e-mail of somebody else opens no way around the limits of passwords', async () => {
-  // The attack: making the attacker's network count as the victim's, from which more passwords can be tried.
+  // The attack: making the attacker's network count as a network of the victim, from which more passwords can be tried.
   const { administrator: victim, person } = await company();
   const attacker = newBrowser();
   expect((await signIn(attacker, victim.email, person)).status).toBe(303);
