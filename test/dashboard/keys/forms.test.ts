@@ -142,7 +142,7 @@ test('an expiry that is later than the organization now allows is neither offere
   expect(wordsOf(page)).toMatch(
     /The old key would expire on \d+ \w{3} \d{4}: your organization now allows at most 120 days\./,
   );
-  // A form of an older version sends "keep", and a form that was open when the policy changed sends "".
+  // A form that was open when the policy changed sends "keep", and a form of an older version sends "".
   for (const expiry of ['keep', '']) {
     const kept = await browser.submit(path, { expiry });
     expect([expiry, kept.status, keysIn(kept)]).toEqual([expiry, 422, []]);
