@@ -17,7 +17,6 @@ export const USERS: readonly DemonstrationUser[] = [
   { email: 'viewer@northwind.example', name: 'Viktor Dahl', role: 'viewer' },
 ];
 
-/** The integration, which the manager owns. */
 export const INTEGRATION = {
   name: 'Enrolment sync',
   description: 'Copies parent programs to the enrolment system every quarter of an hour. Runs in the data centre.',
@@ -78,11 +77,11 @@ const SUBJECTS = [
 const COHORTS = ['2025', '2026'];
 
 /**
- * The program ids in the contract's examples. The first parent programs get these ids, so that the documentation's code samples
- * work.
+ * The program ids in the contract's examples. The first demonstration programs get these ids, so that the code samples in the
+ * documentation work.
  */
 export const SHOWN_PROGRAM_IDS = ['019c2291-34b8-752e-bca9-6513269e0d37', '019c4cee-335f-7a6a-8317-d23f128b2f33'];
-/** The event id in the contract's examples. The event about the creation of the first program gets this id. */
+/** The event id in the contract's examples. The event that the first demonstration program was created gets this id. */
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
 /** Returns 200 parent programs: every combination of region, subject and cohort. Every fifth program has no external id. */

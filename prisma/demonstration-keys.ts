@@ -1,5 +1,5 @@
-// The demonstration's API keys and a month of their requests, so that newcomers see what the charts show. The keys themselves are
-// not kept, so that nobody can use them.
+// The demonstration's API keys with a month of requests, so that newcomers see what the charts show. Nobody can use these keys,
+// because only their hashes are stored.
 import { randomUUID } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { operations } from '../generated/openapi.d.ts';
@@ -33,7 +33,7 @@ type DemonstrationKey = {
   readonly client: string;
   /** An address from the ranges for documentation (RFC 5737). */
   readonly network: string;
-  /** The operation of its requests, and why some of them are refused. */
+  /** The operation that the requests call, and why some requests are refused. */
   readonly operation: keyof operations;
   readonly refusal: Pick<RecordedRequest, 'status' | 'exception' | 'message'>;
   /** Returns the number of requests in the hour that begins at `hour`, by result. */
@@ -136,7 +136,7 @@ const KEYS: readonly DemonstrationKey[] = [
 
 type SeedOptions = { readonly environment: Environment; readonly now: Date };
 
-/** Adds an integration and the keys to an organization that has the demonstration's users. */
+/** Adds an integration and the keys to an organization. The organization must have the demonstration's users. */
 export async function seedKeys(
   tx: Transaction,
   scope: OrganizationScope,
@@ -204,8 +204,8 @@ export async function seedKeys(
 }
 
 /**
- * Returns the hours with requests, from the first day that the charts show until now. A revoked key has one refused request an
- * hour.
+ * Returns the hours with requests, from the first day in the charts until now. After its revocation, a key has one refused
+ * request an hour.
  */
 function hoursOf(
   { requestsIn }: DemonstrationKey,
@@ -220,7 +220,9 @@ function hoursOf(
   return hours.filter((use) => requestsOf(use) > 0);
 }
 
-/** Returns the requests that are recorded one by one: those that were refused or failed, and one of each hour that were successful. */
+/**
+ * Returns the requests that are recorded one by one: all that were refused or failed, and one successful request of each hour.
+ */
 function requestsOfLastDays(
   { operation, refusal }: DemonstrationKey,
   hours: readonly PeriodUse[],

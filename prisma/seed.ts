@@ -1,5 +1,5 @@
 // Demonstration data: an organization with a user of each role, and a second organization that shows the isolation. The data are
-// not for production, and are only added to a database without organizations.
+// not for production. They are added only to a database without organizations.
 import { v7 as newId } from 'uuid';
 import type { OperatorInScope } from '../src/domain/audit/actor.ts';
 import type { Keyring } from '../src/domain/keyring.ts';
@@ -31,7 +31,7 @@ import {
 } from './demonstration-data.ts';
 import { seedKeys } from './demonstration-keys.ts';
 
-/** Not a secret: only demonstration users have this password. */
+/** The password of all demonstration users. It is not a secret. */
 export const DEMONSTRATION_PASSWORD = 'charter-demonstration';
 
 export async function seed(db: Database, environment: Environment, now = new Date()): Promise<void> {
@@ -113,14 +113,15 @@ async function seedOrganization(
 
 const KEY_NAME = 'Demonstration';
 /**
- * The maximum number of attempts. As many processes may start at once, because at least one of them succeeds in each round of
- * conflicts.
+ * The maximum number of attempts, and therefore of processes that may start at once: in each round of conflicts, at least one
+ * process succeeds.
  */
 const ATTEMPTS = 10;
 
 /**
- * Issues an API key for the demonstration's administrator; returns `null` if there are no demonstration data. Keys are stored
- * only as hashes, so each start issues a new key. If the user has too many keys, revokes the oldest demonstration key.
+ * Issues an API key for the demonstration's administrator; returns `null` if there are no demonstration data. Each start issues a
+ * new key, because the database contains only the hashes of keys. If the user has too many keys, revokes the oldest demonstration
+ * key.
  */
 export async function issueDemonstrationKey(
   db: Database,
@@ -135,7 +136,7 @@ export async function issueDemonstrationKey(
   for (let attempt = 1; ; attempt += 1) {
     await makeRoom(db, operator, user.id);
     const outcome = await issueKey(db, operator, { ...request, name: `${KEY_NAME} ${newId().slice(-12)}` });
-    // A conflict: another process that is starting has issued a key in the meantime. The next attempt makes room again.
+    // A conflict means that another starting process has issued a key in the meantime. The next attempt revokes a key again.
     if (outcome.kind !== 'conflict' || attempt === ATTEMPTS) return orThrow(outcome).key;
   }
 }
@@ -145,6 +146,6 @@ async function makeRoom(db: Database, operator: OperatorInScope, userId: string)
   const active = standing.filter((key) => endOf(key, new Date()) === null);
   const oldest = active.find(({ name }) => name.startsWith(KEY_NAME));
   if (active.length < MAX_ACTIVE_KEYS || oldest === undefined) return;
-  // A conflict can be ignored, because another process has revoked the same key.
+  // A conflict means that another process has revoked the same key, so it is ignored.
   await revokeKey(db, operator, { keyId: oldest.id, userId });
 }

@@ -5,19 +5,18 @@ import { isObject, type Json } from '../../src/contract/document.ts';
 import { signatureOf } from '../../src/domain/webhooks/webhook-message.ts';
 import { type Context, report } from './rule.ts';
 
-// The contract's source files contain some content only once, although the published contract contains it in several places.
-// Redocly calls these visitors before it lints or bundles the files. The visitors change the nodes in place.
+// Some content that the published contract contains in several places is written only once in its source files. Redocly calls
+// these visitors before it lints or bundles the files. The visitors change the nodes in place.
 
 /**
- * Replaces the placeholders in an example.
+ * Replaces the placeholders in an example:
  *
- * In a value, `x-example: NAME` adds the members of the example NAME. Members beside `x-example` replace members with the same
- * names. `x-schema: NAME` gives the value the members of the schema NAME, in their order: it leaves out all others, and members
- * that are required but missing become null. In a value with an `x-signature` beside it, `{signature}` becomes the signature that
- * `x-signature` describes.
- *
- * In a string, `{fields ParentProgramCreate}` becomes the names of the schema's properties, `{values Event.type}` the values of a
- * property, and `{parameters parent_programs.yaml}` the query parameters of the file's GET operation.
+ * - `x-example: NAME` in a value adds the members of the example NAME. Members beside `x-example` take precedence.
+ * - `x-schema: NAME` in a value keeps only the members that the schema NAME has, in the schema's order. A required member that is
+ *   missing becomes null.
+ * - `{signature}` in a value becomes the signature that `x-signature` beside the value describes.
+ * - `{fields ParentProgramCreate}` in a string becomes the names of the schema's properties, `{values Event.type}` the values of
+ *   the property, and `{parameters parent_programs.yaml}` the query parameters of the file's GET operation.
  */
 export const examples = {
   Example(example: Record<string, unknown>, context: Context): void {
@@ -38,7 +37,7 @@ export const examples = {
   },
 };
 
-/** The end of a path of the contract, after its main folder. */
+/** Matches the end of a path in the contract's folder, after the folder's name. */
 const PLACE = /\/(components\/\w+|paths|webhooks)?\/?[^/]+$/;
 
 /**

@@ -4,17 +4,17 @@ import { GUIDES, guidesIn } from '../../scripts/docs/guides.ts';
 import { headingsOf } from '../../scripts/docs/markdown.ts';
 import type { Json } from '../../src/contract/document.ts';
 
-/** What a page may link to or show. It is read from the files that are written by hand, not from generated files. */
+/** What a page may link to or show, according to the files that are written by hand. */
 export type LinkTargets = {
   /** The bundled contract; `null` if the contract cannot be bundled. */
   readonly document: Json | null;
-  /** The operationIds of the operations that clients call, without those of webhooks. */
+  /** The ids of the operations that clients call. The ids of webhooks are separate. */
   readonly operationIds: ReadonlySet<string>;
   readonly webhookIds: ReadonlySet<string>;
   /** The names of the files in components/schemas and components/examples. */
   readonly schemas: ReadonlySet<string>;
   readonly examples: ReadonlySet<string>;
-  /** The guides whose files are outside the folder of the guides, such as the client's README. */
+  /** The guides outside the folder of the guides, such as the client's README. */
   readonly guidesElsewhere: readonly string[];
   /** Returns whether the file or folder exists. The path is relative to the root of the checkout. */
   has(file: string): boolean;
@@ -25,8 +25,8 @@ export type LinkTargets = {
 };
 
 /**
- * Matches an operationId. The files are not parsed as YAML, so that a file that is not valid YAML causes only one problem, and
- * not one more for each link to its operations.
+ * Matches an operationId. The files are not parsed as YAML. If a file with invalid YAML could not be parsed, every link to its
+ * operations would be reported, too.
  */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 

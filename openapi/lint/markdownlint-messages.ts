@@ -1,4 +1,4 @@
-// The messages and remedies for markdownlint's findings. Rules without an entry keep markdownlint's own description.
+// The messages and remedies for markdownlint's findings. Rules without an entry here keep markdownlint's own description.
 
 type MarkdownFinding = {
   /** The names of the rule, such as "MD001" and "heading-increment". */
@@ -59,7 +59,7 @@ const KNOWN: Readonly<Record<string, (detail: string) => Advice>> = {
   MD047: () => ({ message: 'The file does not end with a line break.', remedy: 'Add one at the end.' }),
 };
 
-/** Returns the numbers in a text such as "Expected: 120; Actual: 130", in which the expected value comes first. */
+/** Returns the numbers in a text such as "Expected: 120; Actual: 130". The first is the expected value. */
 function numbersIn(detail: string): readonly string[] {
   return detail.match(/\d+/g) ?? [];
 }

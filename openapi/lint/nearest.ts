@@ -1,6 +1,6 @@
 /**
- * Returns the candidate that starts with `typed`, or else the one that differs from `typed` in the fewest letters; `undefined` if
- * no candidate is close.
+ * Returns the candidate that begins with `typed` or, if there is none, the candidate that differs from `typed` in the fewest
+ * letters. Returns `undefined` if no candidate is similar.
  */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
   const longer = [...candidates].find((candidate) => typed.length > 3 && candidate.startsWith(typed));

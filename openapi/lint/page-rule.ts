@@ -2,7 +2,7 @@ import type { Rule as MarkdownRule, MicromarkToken, RuleOnError } from 'markdown
 import type { LinkTargets } from './link-targets.ts';
 import type { Mistake } from './rule.ts';
 
-/** A rule for Markdown pages. Markdownlint parses the page and calls `check`. */
+/** A rule for Markdown pages. Markdownlint parses each page and calls `check`. */
 export type PageRule = {
   readonly name: string;
   readonly check: (page: Page, targets: LinkTargets) => void;
@@ -11,7 +11,7 @@ export type PageRule = {
 
 export type Fault = {
   readonly at: MicromarkToken;
-  /** The line of the fault within the token `at`, as a line number of the page, from 1. Default: the first line of `at`. */
+  /** The line number of the fault in the page. The default is the first line of `at`. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
@@ -25,7 +25,7 @@ type Page = {
   report(fault: Fault): void;
 };
 
-/** Separates the message from the remedy, because markdownlint passes on only one line of text. */
+/** Separates the message from the remedy, because a markdownlint error has only one line of text. */
 export const SEPARATOR = '\u001f';
 
 export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets): MarkdownRule {
@@ -42,7 +42,7 @@ export function asMarkdownRule({ name, check }: PageRule, targets: LinkTargets):
 function passOn(onError: RuleOnError, { at, line = at.startLine, message, remedy }: Fault): void {
   const detail = `${message}${SEPARATOR}${remedy}`;
   if (line !== at.startLine) return void onError({ lineNumber: line, detail });
-  // Markdownlint requires the range to end within the first line of the token.
+  // Markdownlint requires the range to end in the first line of the token.
   const end = at.text.indexOf('\n');
   onError({ lineNumber: line, detail, range: [at.startColumn, Math.max(1, end < 0 ? at.text.length : end)] });
 }

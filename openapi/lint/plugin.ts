@@ -1,4 +1,4 @@
-// The plugin that adds Charter's rules to Redocly, which loads this file by its path in redocly.yaml.
+// The plugin that adds Charter's rules to Redocly, which loads this file by the path in redocly.yaml.
 import { examples, properties } from './compose.ts';
 import { bounded } from './contract/bounded.ts';
 import { described } from './contract/described.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-// The messages and remedies for Redocly's findings. Rules without an entry keep Redocly's own message.
+// The messages and remedies for Redocly's findings. Rules without an entry here keep Redocly's own message.
 
 type Finding = {
   readonly ruleId: string;
@@ -8,7 +8,7 @@ type Finding = {
   readonly suggest: readonly string[];
   /** The JSON Pointer of the finding, such as "#/get/parameters/0"; empty if the file cannot be parsed. */
   readonly pointer: string;
-  /** The lines of the file, up to and including the line of the finding. */
+  /** The lines of the file up to the line of the finding, which is the last. */
   readonly lines: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export function adviceFor(finding: Finding): Advice {
 
 const UNREADABLE = /^Failed to parse: (.+?) in "/;
 
-/** Replaces Redocly's backticks by quotation marks, as in all other messages. */
+/** Replaces Redocly's backticks with quotation marks, which all other messages use. */
 function plain(message: string): string {
   return message.replace(/`([^`]*)`/g, '"$1"');
 }
@@ -174,7 +174,7 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** Returns a plainer wording of a reason that Ajv gives. */
+/** Returns Ajv's reason in simpler words. */
 function reasonOf(reason: string): string {
   return plain(reason)
     .replace(/must NOT have additional properties "(.+)"/, '"$1" is not one of its fields')
@@ -205,13 +205,14 @@ function yamlAdvice(reason: string, { lines }: Finding): { message: string; reme
   if (reason.includes('duplicated mapping key')) {
     return { message: 'The name on this line is used twice.', remedy: 'Keep one of the two.' };
   }
-  // After an unclosed quotation mark, the YAML parser reads up to the next quotation mark, and fails far below the mistake.
+  // If a quotation mark is not closed, the YAML parser reads up to the next quotation mark. It reports the mistake there, far
+  // below the unclosed quotation mark.
   const open = lines.findLastIndex((line) => OPEN_QUOTE.test(line));
   if (open >= 0) {
     const where = open === lines.length - 1 ? 'on this line' : `on line ${open + 1}`;
     return { message: `The quotation mark ${where} is not closed.`, remedy: 'Close it with the same mark.' };
   }
-  // A second "name:" on a line is usually a colon in a sentence.
+  // If a line contains a second colon, the value is usually a sentence with a colon.
   if (/^[^"'`]*: .*: /.test(lines.at(-1) ?? '')) {
     return {
       message: 'The text on this line contains a colon.',

@@ -1,13 +1,15 @@
 import { isObject, type Json, METHODS } from '../../src/contract/document.ts';
 import type { Context, Place } from './rule.ts';
 
-// Functions for rules that compare parts of the contract with each other. They follow every reference themselves, because Redocly
-// visits a part only once, even if several references lead to it.
+// Functions for rules that compare parts of the contract with each other. These functions follow every reference, because Redocly
+// visits a part only once, even if several references lead to that part.
 
 /** A part of the contract and where it is written. */
 export type Part = { readonly node: Json; readonly place: Place };
 
-/** Returns every operation and every webhook that can be resolved, in the contract's order. `root` is the whole contract. */
+/**
+ * Returns all operations and webhooks whose references can be resolved, in the contract's order. `root` is the whole contract.
+ */
 export function operationsIn(root: Json, context: Context): (Part & { readonly method: string })[] {
   return ['paths', 'webhooks']
     .flatMap((section) => membersOf({ node: root, place: context.location }, section, context))
@@ -17,13 +19,13 @@ export function operationsIn(root: Json, context: Context): (Part & { readonly m
     );
 }
 
-/** Returns those members of an object that are themselves objects. */
+/** Returns the members of an object that are themselves objects. */
 export function membersIn(part: Part, context: Context): Part[] {
   return Object.keys(part.node).flatMap((name) => membersOf(part, name, context));
 }
 
 /**
- * Returns the member at a path of names, following references, as an array of one part. The array is empty if a value on the path
+ * Returns the member at a path of names, as an array of one part. Follows references. The array is empty if a value on the path
  * is not an object.
  */
 export function memberAt(part: Part, path: readonly string[], context: Context): Part[] {
@@ -39,8 +41,8 @@ function membersOf({ node, place }: Part, name: string, context: Context): Part[
 }
 
 /**
- * Calls `visit` for a schema and every schema within it, following references. Redocly visits a schema only once even if both a
- * response and a request use it, so a rule for only one of them must walk the schemas itself.
+ * Calls `visit` for a schema and for every schema within it. Follows references. Rules that concern only requests or only
+ * responses need this function, because Redocly visits a schema only once even if both use the schema.
  */
 export function walkSchemas(
   value: unknown,
@@ -58,7 +60,7 @@ export function walkSchemas(
   for (const [path, inner] of schemasIn(value)) walkSchemas(inner, place.child(path), context, visit);
 }
 
-/** Calls `visit` for every schema of the JSON body of a request or a response. */
+/** Calls `visit` for every schema in the JSON body of a request or a response. */
 export function walkBody({ content }: Json, context: Context, visit: (schema: Json, place: Place) => void): void {
   const media = isObject(content) ? content['application/json'] : undefined;
   const schema = isObject(media) ? media['schema'] : undefined;

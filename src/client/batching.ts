@@ -3,7 +3,7 @@ import type { ErrorResult } from './contract.ts';
 import { ResponseError, UnexpectedResponseError } from './errors.ts';
 import type { Clock } from './sending.ts';
 
-// The contract's limits for a batch: the number of changes, and the bytes of the body.
+// The contract's maximum number of changes in a batch, and its maximum size of the body.
 export const MAX_CHANGES = 100;
 const MAX_BATCH_BYTES = 1_048_576;
 
@@ -31,9 +31,9 @@ export type Batching = {
 };
 
 /**
- * Sends the changes in batches. Sends each batch only after the caller has consumed the previous one. If a run is repeated with
- * the same changes, its batches have the same idempotency keys, so that the server repeats the responses to batches that it has
- * already processed.
+ * Sends the changes in batches. Each batch is sent only after the caller has consumed the previous outcome. The idempotency key
+ * of a batch depends only on the run and the changes. The server therefore repeats its response to a batch that it has already
+ * processed, if a run is repeated with the same changes.
  */
 export async function* batchesOf(
   call: Call,
@@ -55,7 +55,7 @@ export async function* batchesOf(
   }
 }
 
-/** Groups the changes into batches, each as large as fits into one request. */
+/** Groups the changes into batches. Each batch is as large as a request may be. */
 export async function* cutIntoBatches<Change extends object>(
   changes: Iterable<Change> | AsyncIterable<Change>,
   { maxChanges = MAX_CHANGES }: { maxChanges?: number } = {},
@@ -82,7 +82,7 @@ function outcomesIn(result: LooseResult, { path, count }: { path: string; count:
   if ('error' in result) {
     if (result.status === TOO_LARGE && count === 1)
       return [{ status: TOO_LARGE, etag: null, body: null, exception: result.error }];
-    // The assertion relies on the server: the client does not check that a response has the type in the contract.
+    // The assertion relies on the server: the client does not verify that a response matches the contract.
     throw new ResponseError(name, result as ErrorResult);
   }
   const { results } = Object(result.data);
@@ -94,8 +94,9 @@ function outcomesIn(result: LooseResult, { path, count }: { path: string; count:
 }
 
 /**
- * Keeps batches within the rate limit. A batch takes up to 100 requests from the limit. The next batch is sent when these are
- * available again, because a refused batch would have to wait for whole seconds.
+ * Keeps batches within the rate limit. A batch takes up to 100 requests from the limit, and the next batch is sent when these
+ * requests are available again. Without this pause, the server would refuse the next batch, and the retry would have to wait for
+ * whole seconds.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -111,15 +112,15 @@ export class Pace {
     if (waitMs > 0) await this.#clock.wait(waitMs, signal);
   }
 
-  /** Computes when the next batch may be sent. `headers` are those of the response to a batch. */
+  /** Computes when the next batch may be sent. `headers` are the headers of the response to a batch. */
   noteResponse(headers: Headers): void {
     this.#readyAt = this.#clock.now() + refillMs(headers);
   }
 }
 
 /**
- * Returns the time until a rate limit of Charter is completely refilled, at most a second. Returns 0 if there is no limit, or if
- * the limit is of another kind, such as a proxy's limit for an hour (draft-ietf-httpapi-ratelimit-headers-11).
+ * Returns the time until Charter's rate limit is completely refilled, at most a second (draft-ietf-httpapi-ratelimit-headers-11).
+ * Returns 0 if there is no limit, or if the limit is not Charter's, such as a proxy's limit for an hour.
  */
 function refillMs(headers: Headers): number {
   const [, name = '', left = ''] = /^"([a-z]+)";r=(\d+);t=1$/.exec(headers.get('RateLimit') ?? '') ?? [];

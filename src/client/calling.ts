@@ -4,7 +4,7 @@ import { UnexpectedResponseError } from './errors.ts';
 import { type Clock, nameOf, send } from './sending.ts';
 import type { Settings } from './settings.ts';
 
-/** Calls an operation, without the contract's types; `client.ts` adds them. */
+/** Calls an operation. The type does not depend on the contract; `client.ts` adds the contract's types. */
 export type Call = (method: Method, path: string, options?: LooseOptions) => Promise<LooseResult>;
 
 export type LooseOptions = {
@@ -25,7 +25,10 @@ type Received = {
 
 type Exception = { readonly message: string };
 
-/** Creates a call. openapi-fetch builds the request and reads the response; `send` handles the key, time limits and retries. */
+/**
+ * Creates a function that calls operations. openapi-fetch builds the request and reads the response; `send` handles the key, time
+ * limits and retries.
+ */
 export function createCall(settings: Settings, clock: Clock): Call {
   const client = createFetchClient<LoosePaths>({ baseUrl: settings.baseUrl });
   return async (method, path, { params = {}, body, signal } = {}) => {
@@ -63,12 +66,12 @@ function parseOrUndefined(text: unknown): unknown {
   }
 }
 
-/** Returns whether the value has the members of an exception of the contract. */
+/** Returns whether the value looks like an exception of the contract. */
 function isException(error: unknown): error is Exception {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
 
-/** The `paths` type that openapi-fetch needs, for any contract. */
+/** The `paths` type that openapi-fetch needs, which fits any contract. */
 type LoosePaths = Record<string, Record<Method, LooseOperation>>;
 type LooseOperation = {
   parameters: Parameters;
@@ -82,18 +85,18 @@ export type Parameters = {
   readonly header?: Readonly<Record<string, unknown>>;
 };
 
-/** The type of this table requires exactly the contract's paths, so a missing or unknown path does not compile. */
+/** The type of this table contains exactly the contract's paths, so a missing or unknown path does not compile. */
 const IDEMPOTENT_PATHS: Readonly<Record<IdempotentPath, true>> = {
   '/api/parent_programs': true,
   '/api/parent_programs/batch': true,
 };
 
 /**
- * Returns the parameters to send. A creation without an `Idempotency-Key` gets a random one, which all tries share. Throws a
+ * Returns the parameters to send. Adds a random `Idempotency-Key` to a creation that has none, which all tries share. Throws a
  * TypeError for values that the types forbid and that would change the meaning of the request.
  */
 function parametersOf(method: Method, path: string, given: Parameters): Parameters {
-  // A path of "@other.example" would turn the base URL into a user name at another host.
+  // The attack: the path "@other.example" would turn the base URL into a user name at another host.
   if (!path.startsWith('/')) throw new TypeError('The path must begin with "/".');
   const parameters = {
     path: withoutUndefined('path', given.path),
@@ -107,8 +110,8 @@ function parametersOf(method: Method, path: string, given: Parameters): Paramete
 }
 
 /**
- * Returns the values without those that are undefined. Throws for `null`, because leaving it out would drop a filter, or the
- * `If-Match` that prevents lost updates.
+ * Returns the values without those that are undefined. Throws for `null`: if a `null` were left out, the request would lose a
+ * filter, or the `If-Match` that prevents lost updates.
  */
 function withoutUndefined(
   location: keyof Parameters,
@@ -131,9 +134,9 @@ function requireSegment(name: string, value: unknown): void {
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**
- * Returns the header parameters with strong ETags in place of weak ones, because a weak ETag never matches in `If-Match`. Charter
- * sends strong ETags, but proxies that compress responses weaken them. A client that sent a weak ETag back would always get a
- * 412, even after reading the row again.
+ * Returns the header parameters with strong ETags in place of weak ones. Charter sends strong ETags, but proxies that compress
+ * responses make them weak. A weak ETag never matches in `If-Match`, so a client that sent a weak ETag back would always get a
+ * 412.
  */
 function strengthenTags(header: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(

@@ -21,8 +21,8 @@ export { CharterError, NetworkError, ResponseError, TimeoutError, UnexpectedResp
 export type { ClientOptions } from './settings.ts';
 
 /**
- * Creates a client without sending a request. Throws a TypeError or RangeError for an option that cannot be right. The message
- * never contains the option's value.
+ * Creates a client. Sends no request. Throws a TypeError or RangeError for an invalid option. The message never contains the
+ * option's value.
  */
 export function createClient(options: ClientOptions): CharterClient {
   return createTypedClient(readSettings(options), realClock);

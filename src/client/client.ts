@@ -38,29 +38,30 @@ export type CharterClient = {
   readonly PATCH: Caller<'patch'>;
   readonly DELETE: Caller<'delete'>;
   /**
-   * Returns every item of a list, from the first page or from `cursor` on. Throws a `ResponseError` if a page is not a success.
+   * Returns all items of a list, from the first page or from `cursor` on. Throws a `ResponseError` if the response to the request
+   * for a page is an error.
    */
   items<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<ItemOf<Path>, void, void>;
   /**
-   * Returns every page of a list, from the first page or from `cursor` on. The last page of a feed has a `next_cursor` with which
+   * Returns all pages of a list, from the first page or from `cursor` on. The last page of a feed has a `next_cursor` with which
    * you can continue later.
    */
   pages<Path extends PagedPath>(
     path: Path,
     ...rest: Arguments<UnconditionalOptions<Path>>
   ): AsyncGenerator<PageOf<Path>, void, void>;
-  /** Creates the item that has your own ID, or replaces its content. For preconditions, use `PUT`. */
+  /** Creates the item with your own ID, or replaces the item's content. For preconditions, use `PUT`. */
   upsert<Path extends UpsertPath>(
     path: Path,
     externalId: string,
     body: SentTo<ByExternalId<Path>, 'put'>,
   ): Promise<Result<ByExternalId<Path> & PathOf<'put'>, 'put'>>;
   /**
-   * Makes any number of changes, in their order, and returns each batch with its outcomes as soon as the batch has been
-   * processed. A refused change does not prevent the other changes. Throws a `ResponseError` if a whole batch is refused.
+   * Makes any number of changes in their order. Returns each batch with its outcomes as soon as the server has processed the
+   * batch. A refused change does not prevent the other changes. Throws a `ResponseError` if a whole batch is refused.
    */
   batch<Path extends BatchPath>(
     path: Path,
@@ -78,8 +79,8 @@ const BATCH_RETRIES = 10;
 const BATCH_TIMEOUT_MS = 600_000;
 
 /**
- * The maximum number of retries and the time limit for a batch. A batch is one of many, so the client waits longer for the server
- * than in other calls.
+ * The maximum number of retries and the time limit for a batch. They are higher than those of other calls, because a batch is
+ * usually one of many.
  */
 export const PATIENT = { retries: BATCH_RETRIES, totalTimeoutMs: BATCH_TIMEOUT_MS };
 
@@ -107,6 +108,6 @@ export function createTypedClient(settings: Settings, clock: Clock): CharterClie
     batch: (path, changes: Iterable<object> | AsyncIterable<object>, options?: BatchOptions) =>
       batchesOf(patientCall, { path, changes, clock, ...options }),
   };
-  // The assertion relies on the server: the client does not check that a response has the type in the contract.
+  // The assertion relies on the server: the client does not verify that a response matches the contract.
   return client as CharterClient;
 }

@@ -30,7 +30,7 @@ export type Result<Path extends PathOf<M>, M extends Method> = ResultOf<Response
 
 export type UnconditionalResult<Path extends PathOf<'get'>> = Exclude<Result<Path, 'get'>, { status: 304 }>;
 
-/** Any error response of any operation. */
+/** Every error response of every operation. */
 export type ErrorResult = Extract<
   { [M in Method]: { [Path in PathOf<M>]: Result<Path, M> }[PathOf<M>] }[Method],
   { ok: false; error: object }
@@ -70,7 +70,7 @@ export type ChangeOf<Path extends BatchPath> =
 
 type Conditional = { readonly if_match?: string };
 
-/** A change with its outcome. Its `status` is 413 if the change alone is larger than the maximum size of a request body. */
+/** A change with its outcome. The `status` is 413 if the change alone exceeds the maximum size of a request body. */
 export type OutcomeOf<Path extends BatchPath> = { readonly change: ChangeOf<Path> } & (
   | ResultsOf<Path>[number]
   | { status: 413; etag: null; body: null; exception: { message: string } }
@@ -87,9 +87,9 @@ export type BatchOf<Path extends BatchPath> = {
 
 export type BatchOptions = {
   /**
-   * The name of this run of a program: 1 to 200 visible ASCII characters, by default random. If a run is repeated with the same
-   * name and the same changes, changes that were processed in the last 24 hours get their first outcomes, and the run continues
-   * with the remaining changes.
+   * The name of this run of your program: 1 to 200 visible ASCII characters. The default is random. If you repeat a run with the
+   * same name and the same changes, changes that were processed in the last 24 hours get the same outcomes as before, and the run
+   * continues with the other changes.
    */
   readonly run?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -109,8 +109,8 @@ type DataOf200<Path extends string> =
 export type IdempotentPath = IdempotentPathIn<paths>;
 
 /**
- * The paths of any contract whose POST accepts an `Idempotency-Key`. An operation without header parameters has `header?: never`,
- * and `keyof never` would include every string.
+ * The paths of a contract whose POST accepts an `Idempotency-Key`. The check for `never` is needed because `keyof never` includes
+ * every string: an operation without header parameters has `header?: never`.
  */
 export type IdempotentPathIn<Paths> = {
   [Path in keyof Paths]: Paths[Path] extends { post: { parameters: { header?: infer Header } } }
@@ -135,7 +135,7 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
 
 type OptionsWith<Parameters, Body> = Body &
   (Record<never, never> extends Parameters ? { readonly params?: Parameters } : { readonly params: Parameters }) & {
-    /** Aborts the call immediately: while the request is sent, while the client waits for the response, or before a retry. */
+    /** Aborts the call immediately, even during the wait before a retry. */
     readonly signal?: AbortSignal | undefined;
   };
 
@@ -158,21 +158,21 @@ type OneResult<Status extends number, Response> = Response extends {
     ? Bare<Status, H>
     : never;
 
-/** A success with a body. */
+/** A successful response with a body. */
 type Success<Status, H, Content> = Received<Status, H> & {
   readonly ok: true;
   readonly data: Content;
   readonly error?: never;
 };
 
-/** An error response. `error` is the exception in the contract. */
+/** An error response. `error` is the exception that the contract defines. */
 type Failure<Status, H, Content> = Received<Status, H> & {
   readonly ok: false;
   readonly data?: never;
   readonly error: Content;
 };
 
-/** A response without a body: a 204, or a 304, which is not `ok`, as in `fetch`. */
+/** A response without a body: a 204 or a 304. As in `fetch`, a 304 is not `ok`. */
 type Bare<Status, H> = Received<Status, H> & {
   readonly ok: Status extends 304 ? false : true;
   readonly data?: never;
@@ -189,8 +189,8 @@ type Received<Status, H> = {
 };
 
 /**
- * The headers of a response. `get` returns a string for headers that the contract requires, and a string or `null` for all
- * others.
+ * The headers of a response. `get` returns a string for a header that the contract requires. For any other header, it returns a
+ * string or `null`.
  */
 type ResultHeaders<H> = {
   get<Name extends keyof Declared<H>>(
@@ -201,5 +201,5 @@ type ResultHeaders<H> = {
 /** The declared headers, without the index signature that openapi-typescript adds. */
 type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] };
 
-/** The type of a header as it is sent. Every header is sent as a string, even an integer. */
+/** The type of a header as it is sent. Headers are sent as strings, even if the contract declares an integer. */
 type Text<Value> = Value extends string ? Value : string;

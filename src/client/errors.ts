@@ -1,18 +1,18 @@
 import type { ErrorResult } from './contract.ts';
 
 /**
- * The base class of every error that the client itself throws. No message, field or `cause` contains the API key. An error of
- * `fetch` may contain the whole request, so only its message is kept.
+ * The base class of every error that the client itself throws. No message, field or `cause` contains the API key. Of an error of
+ * `fetch`, only the message is kept, because the error may contain the whole request.
  */
 export abstract class CharterError extends Error {
   constructor(name: string, message: string) {
     super(message);
-    // Not a class field, because class fields are enumerable and would be printed with every error.
+    // The name is not a class field. Class fields are enumerable, so the name would be printed with every error.
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true });
   }
 }
 
-/** There was no response, because the server cannot be reached or the connection broke. */
+/** There was no response, because the server could not be reached or the connection broke. */
 export class NetworkError extends CharterError {
   readonly tries: number;
 
@@ -35,8 +35,8 @@ export class TimeoutError extends CharterError {
 }
 
 /**
- * The response is not one of Charter: it is a redirect, an error page of a proxy, or a response of another server. The body is
- * not kept, because it may repeat the request. `status` is 0 if the browser hides the status.
+ * The response does not come from Charter: it is a redirect, an error page of a proxy, or a response of another server. The body
+ * is not kept, because it may repeat the request. `status` is 0 if the browser hides the status.
  */
 export class UnexpectedResponseError extends CharterError {
   readonly status: number;
@@ -51,7 +51,7 @@ export class UnexpectedResponseError extends CharterError {
 }
 
 /**
- * The response to the request for a page of a list (by `items` or `pages`), or for a whole batch, was an error. `result` is
+ * The response to the request for a page of a list (by `items` or `pages`), or to a whole batch, is an error. `result` is
  * discriminated by `result.status`.
  */
 export class ResponseError extends CharterError {

@@ -9,8 +9,8 @@ export type LoosePage = {
 };
 
 /**
- * Returns the pages of a list. Requests a page only after the caller has consumed the previous one, so that stopping early saves
- * requests.
+ * Returns the pages of a list. Requests a page only after the caller has consumed the previous page, so that no request is wasted
+ * if the caller stops early.
  */
 export async function* pagesOf(
   call: Call,
@@ -25,7 +25,7 @@ export async function* pagesOf(
     yield page;
     const { next_cursor: cursor, has_more: hasMore } = page.page;
     if (cursor === null || hasMore === false) return;
-    // Without this check, the client would never stop if a server always returned the same page.
+    // Without this check, the loop would never end if a server always returned the same page.
     if (cursor === next) throw unexpectedError(path, result, 'its next page is the same page again');
     next = cursor;
   }
@@ -45,7 +45,7 @@ export async function* itemsOf(
 }
 
 function pageIn(result: LooseResult, path: string): LoosePage {
-  // The assertion relies on the server: the client does not check that a response has the type in the contract.
+  // The assertion relies on the server: the client does not verify that a response matches the contract.
   if ('error' in result) throw new ResponseError(`GET ${path}`, result as ErrorResult);
   if (isPage(result.data)) return result.data;
   throw unexpectedError(path, result, 'its body is not a list page');

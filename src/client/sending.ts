@@ -10,12 +10,12 @@ export type Sending = {
 };
 
 /**
- * Sends the request. Retries temporary failures as often as is safe and the settings allow, and retries after a 401 once if the
+ * Sends the request. Retries temporary failures as often as is safe and the settings allow. Retries once after a 401 if the
  * source of the key then returns another key. Returns the last result. Throws the signal's reason as soon as the signal is
  * aborted.
  */
 export async function send(request: Request, { settings, clock, signal }: Sending): Promise<Sent> {
-  // Firefox has no `request.body`. JSON text is never empty.
+  // The body is read as text, because Firefox has no `request.body`. JSON text is never empty.
   const body = (await request.text()) || null;
   const mayRepeat = isSafeToRepeat(request);
   const endsAt = clock.now() + settings.totalTimeoutMs;
@@ -40,7 +40,7 @@ export async function send(request: Request, { settings, clock, signal }: Sendin
     const headers = outcome.kind === 'received' ? outcome.response.headers : undefined;
     retries += 1;
     const waitMs = waitMsAfter({ tries: retries, headers, random: clock.random() });
-    // Another try would begin after the time limit of the call.
+    // The next try would begin after the time limit of the call.
     if (clock.now() + waitMs >= endsAt) return settle(outcome, { request, limitMs, tries });
     await clock.wait(waitMs, signal);
   }
@@ -48,7 +48,7 @@ export async function send(request: Request, { settings, clock, signal }: Sendin
 
 type Asking = Limits & { readonly request: Request; readonly refused: string | undefined; readonly tries: number };
 
-/** Returns the key. Throws what the `apiKey` function throws. */
+/** Returns the key to send. Rejects with the error of the `apiKey` function if that function fails. */
 async function keyFrom({ apiKey }: Settings, { request, refused, tries, ...limits }: Asking): Promise<string> {
   const key = await withTimeLimit(() => apiKey(refused), limits);
   if (key === undefined) throw new TimeoutError(nameOf(request), { timeoutMs: limits.limitMs, tries });
@@ -80,7 +80,7 @@ function settle(
   }
 }
 
-/** Returns the method and the URL without its query, because search terms do not belong in logs. */
+/** Returns the method and the URL without its query, because the query may contain search terms, which do not belong in logs. */
 export function nameOf({ method, url }: Pick<Request, 'method' | 'url'>): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
@@ -96,7 +96,7 @@ export type Limits = { readonly limitMs: number; readonly signal: AbortSignal | 
 
 export type Attempt = Limits & { readonly body: string | null; readonly key: string; readonly settings: Settings };
 
-/** Sends the request once. Reads the whole response, so that the time limit includes it. */
+/** Sends the request once. Reads the whole response, so that the time limit covers the body. */
 export async function attempt(request: Request, { body, key, settings, ...limits }: Attempt): Promise<TryResult> {
   try {
     const outcome = await withTimeLimit(
@@ -111,7 +111,8 @@ export async function attempt(request: Request, { body, key, settings, ...limits
 }
 
 /**
- * Resolves to `undefined` if the work has no result in time. Rejects with the signal's reason as soon as the signal is aborted.
+ * Resolves to `undefined` if the work takes longer than the time limit. Rejects with the signal's reason as soon as the signal is
+ * aborted.
  */
 async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -133,7 +134,7 @@ async function withTimeLimit<T>(
   }
 }
 
-/** Returns a copy of the request with the key. Each try needs its own copy, because a body can be sent only once. */
+/** Returns a copy of the request with the key. Each try needs a copy, because the body of a request can be sent only once. */
 function authorize(
   { url, method, headers }: Request,
   { body, key, signal }: Pick<Attempt, 'body' | 'key'> & { signal: AbortSignal },
@@ -146,16 +147,16 @@ function authorize(
 async function exchange(request: Request, { fetch }: Settings): Promise<TryResult> {
   const response = await fetch(request);
   const { status, statusText, headers } = response;
-  // Following a redirect could send the key to another host. Browsers hide even the status of a redirect.
+  // A redirect is not followed, because that could send the key to another host. Browsers hide even the status of a redirect.
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
     return { kind: 'redirected', status };
   }
   const text = await response.text();
-  // For a status without a body, `Response` throws if there is a body, even an empty one.
+  // For a status without a body, such as 204, the constructor of `Response` throws for any body, even an empty string.
   return { kind: 'received', response: new Response(text === '' ? null : text, { status, statusText, headers }) };
 }
 
-/** Rejects when the signal is aborted, even if the given `fetch` ignores the signal. */
+/** Returns a promise that rejects as soon as the signal is aborted, even if the work ignores the signal. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -164,17 +165,17 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * Returns the message of an error of `fetch` ("fetch failed") and the message of the error's cause, which contains the reason.
- * Does not use `instanceof`, because both errors may come from another realm.
+ * Returns the message of a `fetch` error ("fetch failed") with the message of its cause, which contains the reason. Does not use
+ * `instanceof`, because the errors may come from another realm.
  */
 export function reasonOf(error: unknown): string {
   const messages = [error, Object(error).cause].map((each) => Object(each).message || Object(each).code);
   return messages.filter((each) => typeof each === 'string').join(': ') || 'the connection failed';
 }
 
-/** The statuses of a request timeout and of too many requests. The server has not executed such a request. */
+/** The statuses of a request timeout and of too many requests. The server has not executed a request with such a response. */
 const NOT_EXECUTED = new Set([408, 429]);
-/** The statuses of temporary failures, for which a retry may succeed. 502 and 504 come from a proxy. */
+/** The statuses of temporary failures, after which a retry may succeed. 502 and 504 come from a proxy. */
 const TEMPORARY = new Set([...NOT_EXECUTED, 502, 503, 504]);
 
 const FIRST_WAIT_MS = 500;
@@ -184,10 +185,7 @@ export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
 }
 
-/**
- * Returns whether the status means that the request was refused before anything was done, so that even a creation can be sent
- * again.
- */
+/** Returns whether the status means that the request was not executed. Even a creation can then be sent again. */
 export function isNotExecuted(status: number): boolean {
   return NOT_EXECUTED.has(status);
 }
@@ -216,8 +214,9 @@ function isSafeToRepeat({ method, headers }: Pick<Request, 'method' | 'headers'>
 }
 
 /**
- * Returns the wait before the next try: `Retry-After`, or an exponential back-off. `random`, from 0 to 1, adds jitter, so that
- * clients that fail together do not retry together. `headers` are those of the response; `undefined` if there was none.
+ * Returns the wait before the next try: that of `Retry-After`, otherwise an exponential back-off. `random`, from 0 to 1, adds
+ * jitter, so that clients that fail at the same time do not retry at the same time. `headers` are the headers of the response;
+ * `undefined` if there was no response.
  */
 export function waitMsAfter({ tries, headers, random }: Tried): number {
   const asked = headers === undefined ? undefined : retryAfterMs(headers);
@@ -228,20 +227,20 @@ export function waitMsAfter({ tries, headers, random }: Tried): number {
 type Tried = { readonly tries: number; readonly headers: Headers | undefined; readonly random: number };
 
 /**
- * Returns the wait that the header Retry-After requires, in seconds or as a date. A date is compared with the `Date` header if
- * there is one (RFC 9110, section 10.2.3). Returns `undefined` if there is no valid Retry-After.
+ * Returns the wait in the Retry-After header, which has seconds or a date. A date is compared with the `Date` header if there is
+ * one (RFC 9110, section 10.2.3). Returns `undefined` if there is no valid Retry-After.
  */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  // `Date.parse` alone accepts almost anything: "-1" is a day in 2001.
+  // `Date.parse` alone accepts almost any text: "-1" is a day in 2001.
   const at = / GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const now = Date.parse(headers.get('Date') ?? '');
   return Math.max(0, at - (Number.isNaN(now) ? Date.now() : now));
 }
 
-/** Time and random numbers, which tests replace. */
+/** The source of time and random numbers. Tests replace it. */
 export type Clock = {
   /** Returns the number of milliseconds since a fixed moment. */
   now(): number;

@@ -1,20 +1,23 @@
 /**
- * The options of a client. `undefined` is allowed so that environment variables can be passed; `createClient` throws if a
+ * The options of a client. The types allow `undefined`, so that you can pass environment variables; `createClient` throws if a
  * required option is undefined.
  */
 export type ClientOptions = {
   /** The address of Charter, such as `https://charter.example.org`. The key is sent only to this address. */
   readonly baseUrl: string | undefined;
   /**
-   * The API key, without `Bearer`, or a function that returns it. The function is called before the first request, and once more
-   * by each call that gets a 401. If the function then returns another key, the request is sent again with that key.
+   * The API key without `Bearer`, or a function that returns the key. The client calls the function before the first request, and
+   * again in each call that gets a 401. If the function then returns another key, the client repeats the request with that key.
    */
   readonly apiKey: string | undefined | (() => string | undefined | Promise<string | undefined>);
-  /** The time limit in milliseconds for one try, including the whole response: 1 to 600,000, by default 30,000. */
+  /** The time limit for one try, in milliseconds, including the whole response: 1 to 600,000. The default is 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** The maximum number of retries of a request that is safe to repeat: 0 to 10, by default 2. */
+  /** The maximum number of retries of a request that is safe to repeat: 0 to 10. The default is 2. */
   readonly retries?: number | undefined;
-  /** The time limit in milliseconds for a call, with all tries and the waits between them: 1 to 3,600,000, by default 120,000. */
+  /**
+   * The time limit for a call, in milliseconds, with all tries and the waits between them: 1 to 3,600,000. The default is
+   * 120,000.
+   */
   readonly totalTimeoutMs?: number | undefined;
   /** A function that replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -32,7 +35,7 @@ export type Settings = {
   readonly fetch: Fetch;
 };
 
-/** Checks the options and adds the defaults. Throws a TypeError or RangeError whose message never contains the value. */
+/** Checks the options and adds the defaults. Throws a TypeError or RangeError. The message never contains the option's value. */
 export function readSettings(options: ClientOptions): Settings {
   const { fetch: given } = options;
   return {
@@ -41,14 +44,14 @@ export function readSettings(options: ClientOptions): Settings {
     timeoutMs: readNumber('timeoutMs', options.timeoutMs ?? 30_000, { min: 1, max: 600_000 }),
     retries: readNumber('retries', options.retries ?? 2, { min: 0, max: 10 }),
     totalTimeoutMs: readNumber('totalTimeoutMs', options.totalTimeoutMs ?? 120_000, { min: 1, max: 3_600_000 }),
-    // This calls a function, not a method, because a browser's fetch throws on any other `this`.
+    // `given` is called as a function and not as a method, because a browser's fetch throws if `this` is another object.
     fetch: (request) => (given === undefined ? fetch(request) : given(request)),
   };
 }
 
 /**
  * Returns the address without a slash at the end. Throws a TypeError for an invalid address. The message never contains the
- * address. `name` is the caller's name for it.
+ * address; `name` is the name of the option or variable.
  */
 export function readBaseUrl(baseUrl: unknown, name: string): string {
   const example = 'such as https://charter.example.org';
@@ -72,14 +75,14 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
 }
 
 /**
- * Returns the key to send. `refused` is a key that the server has refused; the function that returns keys is then called again,
- * and may return the same key.
+ * Returns the key to send. `refused` is the key that the server has refused; `undefined` if none was. A function that was given
+ * as `apiKey` is then called again.
  */
 export type KeySource = (refused: string | undefined) => Promise<string>;
 
 /**
- * Returns the source of the key. Throws a TypeError if `given` is an invalid key. If `given` is a function that returns an
- * invalid key, the source rejects with a TypeError. The message never contains the key.
+ * Creates the source of the key from the option `apiKey`. An invalid key causes a TypeError: immediately if `given` is a key, or
+ * as a rejection of the source if `given` is a function. The message never contains the key.
  */
 function createKeySource(given: unknown): KeySource {
   if (typeof given !== 'function') {
@@ -94,7 +97,7 @@ function createKeySource(given: unknown): KeySource {
   };
   return async (refused) => {
     if (known !== undefined && known !== refused) return known;
-    // Calls that are refused at the same time share one request for the key.
+    // Calls that are refused at the same time share one call of the function.
     asking ??= ask().finally(() => {
       asking = undefined;
     });
@@ -107,8 +110,8 @@ const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const MAX_TOKEN_CHARACTERS = 1024;
 
 /**
- * Throws a TypeError unless the value can be an API key. The message never contains the value. `name` is the caller's name for
- * it.
+ * Throws a TypeError unless the value can be an API key. The message never contains the value; `name` is the name of the option
+ * or variable.
  */
 export function requireApiKey(apiKey: unknown, name = 'apiKey'): string {
   if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError(`${name} is missing or empty.`);

@@ -3,7 +3,7 @@ import { CharterError } from './errors.ts';
 
 // The entry point `charter-client/webhooks`, for programs that receive events. It needs no API key and sends nothing.
 
-/** The events that Charter sends, discriminated by `type`. A newer server may send types that are not included. */
+/** The events that Charter sends, discriminated by `type`. A newer server may send other types, too. */
 export type WebhookEvent = {
   [Name in keyof webhooks]: webhooks[Name]['post']['requestBody']['content']['application/json'];
 }[keyof webhooks];
@@ -17,9 +17,9 @@ export type EventHeaders =
 export const TOLERANCE_SECONDS = 300;
 
 /**
- * Returns the event in a request that Charter has signed. `body` is the body as it was received, before any JSON parser. `secret`
- * is the secret of the endpoint; if it is a list, the signature of one of the secrets is enough. Throws an `InvalidEventError`
- * for every other request, and a TypeError if `body` or `secret` cannot be valid for any request.
+ * Returns the event in a request that Charter has signed. `body` is the body as it was received, not parsed. `secret` is the
+ * secret of the endpoint, or a list of secrets, one of which must match. Throws an `InvalidEventError` for every other request.
+ * Throws a TypeError if `body` or `secret` has the wrong type or form.
  */
 export async function parseEvent(
   headers: EventHeaders,
@@ -78,7 +78,7 @@ function requireRecent(timestamp: string): void {
 
 function eventIn(bytes: Uint8Array): WebhookEvent {
   const value = parseOrUndefined(bytes);
-  // The signature proves that the server sent the body, and the type is that of the contract.
+  // The assertion relies on the signature, which proves that the server sent the body.
   if (isEvent(value)) return value as WebhookEvent;
   throw new InvalidEventError('invalid_body', 'The request is signed, but its body is not an event.');
 }
@@ -92,13 +92,13 @@ function parseOrUndefined(bytes: Uint8Array): unknown {
   }
 }
 
-/** Returns whether the value has the members of an event of the contract. */
+/** Returns whether the value looks like an event of the contract. */
 function isEvent(value: unknown): boolean {
   const { id, type, timestamp, data } = Object(value);
   return [id, type, timestamp].every((each) => typeof each === 'string') && typeof data === 'object' && data !== null;
 }
 
-/** Why a request is not an event of Charter, or not a recent one. */
+/** Why a request is not accepted as an event. */
 export type InvalidEventReason =
   | 'missing_header'
   | 'invalid_timestamp'
@@ -119,7 +119,7 @@ export class InvalidEventError extends CharterError {
   }
 }
 
-// The signatures of Standard Webhooks (standardwebhooks.com), version 1.
+// The version of the signatures in Standard Webhooks (standardwebhooks.com).
 
 const SIGNATURE_VERSION = 'v1';
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,})={0,2}$/;
@@ -146,12 +146,12 @@ function keysOf(secret: unknown): readonly Uint8Array<ArrayBuffer>[] {
   });
 }
 
-/** Returns whether one of the signatures in the header was made with one of the keys. Ignores signatures of other versions. */
+/** Returns whether a signature in the header was made with one of the keys. Ignores signatures of other versions. */
 async function hasSignature(
   message: Signed,
   { signatures, keys }: { signatures: string; keys: readonly Uint8Array<ArrayBuffer>[] },
 ): Promise<boolean> {
-  // Several headers with the same name arrive as one, separated by a comma and a space.
+  // Several headers with the same name are joined with a comma and a space.
   const given = signatures.split(/,? +/);
   const expected = await Promise.all(keys.map((key) => signatureOf(message, key)));
   return expected.some((right) => given.some((signature) => isSame(signature, right)));
@@ -169,7 +169,7 @@ async function signatureOf({ id, timestamp, body }: Signed, secret: Uint8Array<A
 
 /**
  * Compares in constant time. The attack: if the time depended on the number of right characters, an attacker could guess the
- * signature character by character.
+ * signature one character after the other.
  */
 function isSame(given: string, right: string): boolean {
   if (given.length !== right.length) return false;

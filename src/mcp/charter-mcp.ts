@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Offers the operations of the contract to programs with a language model, by the Model Context Protocol.
+// An MCP server: it offers the operations of the contract to programs with a language model (Model Context Protocol).
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -24,7 +24,7 @@ Environment variables:
   --help     show this help
 `;
 
-/** The time limit of a call. It is below 60 seconds, after which clients of the protocol usually give up. */
+/** The time limit of a call. It is below 60 seconds, after which MCP clients usually give up. */
 const TOTAL_TIMEOUT_MS = 50_000;
 const MISUSED = 2;
 
@@ -39,11 +39,11 @@ try {
 }
 
 /**
- * Returns the settings in the environment variables. Throws an error if one is missing or invalid; the error never contains a
- * value.
+ * Returns the settings in the environment variables. Throws an error if a variable is missing or invalid. The message never
+ * contains a value.
  */
 function readEnvironment({ CHARTER_URL, CHARTER_API_KEY }: NodeJS.ProcessEnv): Settings {
-  // A line break at the end of a file often becomes part of the variable.
+  // A variable that was filled from a file often ends with the file's line break.
   const baseUrl = readBaseUrl(CHARTER_URL?.trim(), 'CHARTER_URL');
   const apiKey = requireApiKey(CHARTER_API_KEY?.trim(), 'CHARTER_API_KEY');
   return readSettings({ baseUrl, apiKey, totalTimeoutMs: TOTAL_TIMEOUT_MS });

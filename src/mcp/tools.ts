@@ -13,11 +13,11 @@ import {
 export type Tool = {
   readonly method: Method;
   readonly path: string;
-  /** The parameters that are arguments of the tool. The body, if there is one, is the argument `body`. */
+  /** The parameters that are arguments of the tool. A body is the argument `body`. */
   readonly parameters: readonly Parameter[];
-  /** A key needs at least one of these permissions. The list is empty if every key may call the operation. */
+  /** The permissions of which a key needs at least one. The list is empty if every key may call the operation. */
   readonly permissions: readonly string[];
-  /** The tool as `tools/list` describes it to clients. */
+  /** The tool as `tools/list` describes it. */
   readonly definition: Definition;
 };
 
@@ -57,12 +57,12 @@ function hasParameter({ parameters = [] }: Operation, name: string): boolean {
 }
 
 /**
- * Returns the tool for an operation. `hasEtag` says whether the result has an entity tag that another operation takes as
+ * Returns the tool for an operation. `hasEtag` is whether the result contains an entity tag, which another operation takes as
  * `If-Match`.
  */
 function toolOf(operation: Operation, { method, hasEtag }: { method: Method; hasEtag: boolean }): Tool {
   const { operationId, summary, path, parameters = [] } = operation;
-  // If-None-Match is left out, because a client of the tools keeps no response that a 304 could confirm.
+  // If-None-Match is left out, because MCP clients keep no earlier response that a 304 could confirm.
   const omitted = parameters.filter(({ name }) => method === 'get' && name === 'If-None-Match');
   const taken = parameters.filter((parameter) => !omitted.includes(parameter));
   return {
@@ -78,7 +78,7 @@ function toolOf(operation: Operation, { method, hasEtag }: { method: Method; has
       outputSchema: outputSchemaOf(operation, hasEtag),
       annotations: {
         readOnlyHint: method === 'get',
-        // A POST that creates nothing, such as a batch, may change or delete.
+        // A POST that creates nothing, such as a batch, may change or delete data.
         destructiveHint: method !== 'get' && !(method === 'post' && successesOf(operation).includes(201)),
         idempotentHint: ['get', 'put', 'delete'].includes(method),
         openWorldHint: false,
@@ -117,7 +117,7 @@ function argumentOf({ description, schema }: Parameter): Json {
   };
 }
 
-/** Returns the schema of `{ status, etag, body }`, the names that the results of a batch have, too. */
+/** Returns the schema of the result: `{ status, etag, body }`, as in the results of a batch. */
 function outputSchemaOf(operation: Operation, hasEtag: boolean): ObjectSchema {
   const statuses = successesOf(operation);
   const responses = statuses.map((status) => operation.responses[status]);
@@ -135,8 +135,8 @@ function outputSchemaOf(operation: Operation, hasEtag: boolean): ObjectSchema {
 }
 
 /**
- * Returns the schema of a response without the restrictions that a later version of the contract may relax, because clients
- * refuse a result that the schema does not allow.
+ * Returns the schema without restrictions that a later version of the contract may relax. MCP clients refuse a result that the
+ * schema does not allow.
  */
 function openSchemaOf(schema: Json): Json {
   return mapSchemas(schema, ({ maxItems: _, ...each }) => {
@@ -152,7 +152,7 @@ function plainSchemaOf(schema: Json): Json {
   );
 }
 
-/** Returns a copy in which the schema and all schemas in it are changed. */
+/** Returns a copy of the schema. `change` is applied to the schema and to all schemas in it. */
 function mapSchemas(schema: Json, change: (schema: Json) => Json): Json {
   const map = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(map);
@@ -166,5 +166,5 @@ function mapSchemas(schema: Json, change: (schema: Json) => Json): Json {
   return Object.fromEntries(members);
 }
 
-/** The keywords that hold values of instances, not schemas. */
+/** The keywords whose values are data, not schemas. */
 const HOLDS_VALUES = new Set(['const', 'default', 'enum', 'examples']);

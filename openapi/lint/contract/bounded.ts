@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
-// Without bounds, the server would read, store and return values of any size, and API users could not know which values fit.
+// Without bounds, the server would have to read, store and return values of any size, and API users could not know the limits.
 
 export const bounded: Rule = {
   name: 'bounded',

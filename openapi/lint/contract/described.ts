@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 
-// This rule does not check operations, parameters, responses and tags, because Redocly's own rules require their descriptions.
+// Does not check operations, parameters, responses and tags, because Redocly's own rules require their descriptions.
 
 export const described: Rule = {
   name: 'described',
@@ -28,8 +28,7 @@ export const described: Rule = {
 };
 
 /**
- * Returns whether readers see this schema: a file, a component, a field, or the value of additional fields, but not a schema
- * within one of these.
+ * Returns whether the documentation shows the schema by itself: a file, a component, a field, or the value of additional fields.
  */
 function isShown(place: Place): boolean {
   return isNamed(place) || place.pointer.endsWith('/additionalProperties');
@@ -43,8 +42,8 @@ function check(node: Json, context: Context): void {
 }
 
 /**
- * Reports the description of a server variable. The JSON Schema of OpenAPI 3.1 from 2022, which orval 7 uses, misspells this
- * member and therefore refuses it.
+ * Reports the description of a server variable. The OpenAPI 3.1 JSON Schema of 2022 misspells the name of this member. orval 7
+ * uses that JSON Schema and therefore refuses such a description.
  */
 function refuseDescription(node: Json, context: Context): void {
   if (node['description'] === undefined) return;

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, nameOf, type Rule, report } from '../rule.ts';
 
-// The documentation, the mock and the tests use the examples. Redocly's own rules check that each one matches its schema.
+// The documentation, the mock and the tests use the examples. Redocly's own rules check that each example matches its schema.
 
 export const example: Rule = {
   name: 'example',

@@ -2,8 +2,8 @@ import type { Json } from '../../../src/contract/document.ts';
 import { type Context, isNamed, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { walkBody } from '../walk.ts';
 
-// A later version may add fields to a response or an event, so the schema of a response or an event must allow unknown fields. An
-// unknown field in a request is a mistake of the client, and the server refuses the request.
+// A later version may add fields to a response or an event, so its schema must allow unknown fields. In a request, an unknown
+// field is a mistake of the client, which the server refuses.
 
 export const growth: Rule = {
   name: 'growth',

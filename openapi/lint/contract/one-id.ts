@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, nameOf, type Place, type Rule, report } from '../rule.ts';
 import { memberAt, membersIn, operationsIn, type Part } from '../walk.ts';
 
-// The mock serves the examples of GET operations as its data, so two different items must not have the same id.
+// The mock serves the examples of GET operations as its data, so different items must have different ids.
 
 export const oneId: Rule = {
   name: 'one-id',
@@ -35,7 +35,8 @@ export const oneId: Rule = {
 type Item = { readonly node: Json; readonly place: Place; readonly example: string };
 
 /**
- * Returns the items that have an id in the examples of successful responses to GET: the whole value, or the members of `data`.
+ * Returns the items in the examples of successful responses to GET: the members of `data`, or the whole value. Leaves out items
+ * without an id.
  */
 function itemsIn(root: Json, context: Context): Item[] {
   return operationsIn(root, context)

@@ -2,8 +2,9 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Rule, report } from '../rule.ts';
 
 // An operation without a security requirement would be open to everybody. Several requirements are alternatives: if an operation
-// shows rows of several resources, the permission for one of the resources is enough, so each alternative must name a permission.
-// A webhook carries a signature and not a key, but without its own `security: []` the document's requirement would apply to it.
+// shows rows of several resources, the permission for one resource is enough, so each alternative must name a permission. A
+// webhook needs its own `security: []`, because it has a signature in place of a key. Otherwise the requirement of the document
+// would apply.
 
 export const oneKey: Rule = {
   name: 'one-key',

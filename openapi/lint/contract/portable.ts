@@ -2,9 +2,9 @@ import { isObject, type Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
 import { walkBody, walkSchemas } from '../walk.ts';
 
-// Clients in every language compile the contract's patterns, so a pattern must be valid in ECMA-262 with and without the flag
-// "u", RE2 (Go), Rust's regex (pydantic), Python's re and PCRE2. JSON Schema Core, section 6.4, lists tokens that are portable.
-// An unknown format is an error in some validators.
+// Clients in every language compile the contract's patterns. A pattern must therefore be valid in ECMA-262 with and without the
+// flag "u", in RE2 (Go), Rust's regex (pydantic), Python's re and PCRE2. JSON Schema Core, section 6.4, lists portable tokens.
+// Some validators refuse an unknown format.
 
 export const portable: Rule = {
   name: 'portable',
@@ -62,19 +62,19 @@ export const portable: Rule = {
 const FORMATS = ['uuid', 'uri', 'uri-reference', 'date-time', 'date', 'email', 'int32', 'int64', 'float', 'double'];
 
 /**
- * The pattern for "not blank". Languages differ slightly in what `\S` matches. In a request this is harmless, because the server
- * may refuse a value that the client accepts.
+ * The pattern for "not blank". Languages differ slightly in what `\S` matches. This is harmless in a request: the server may
+ * refuse a value that the client accepts.
  */
 const NOT_BLANK = '\\S';
 
 const ESCAPE = String.raw`\\[\\^$.*+?()[\]{}|t]`;
-/** A printable ASCII character within a character class. "-" may only be the last character of the class. */
+/** Matches a printable ASCII character in a character class. "-" may only be the last character of the class. */
 const MEMBER = `(?:${ESCAPE}|[ -,.-Z_-~])`;
 const TOKEN = new RegExp(
   [
     ESCAPE,
     '[ !"#%&\',\\-/0-9:;<=>@A-Z_a-z~]',
-    // "&&" and "~~" are operators within a character class in Rust.
+    // In Rust, "&&" and "~~" are operators in a character class.
     `\\[(?![^\\]]*(?:&&|~~))(?:${MEMBER}(?:-${MEMBER})?)+-?\\]`,
     String.raw`\((?:\?:)?(?!\?)`,
     '[)|^$]',

@@ -2,7 +2,7 @@ import type { Json } from '../../../src/contract/document.ts';
 import { type Context, type Place, type Rule, report } from '../rule.ts';
 import { walkBody, walkSchemas } from '../walk.ts';
 
-// When a value does not match a pattern or a format, the message of the server's 422 response ends with the text of "x-remedy".
+// The server's 422 response for a value that does not match a pattern or a format ends with the text of "x-remedy".
 
 export const remedy: Rule = {
   name: 'remedy',

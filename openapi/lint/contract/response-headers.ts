@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/contract/document.ts';
 import { type Rule, report } from '../rule.ts';
 
-// Redocly's own rule would also ask for the headers in the responses to a webhook, which come from clients.
+// Redocly's own rule would also require the headers in responses to a webhook, which clients send.
 
 const NAMES = ['X-Request-Id', 'Cache-Control'];
 

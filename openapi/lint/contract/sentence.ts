@@ -40,7 +40,7 @@ export const sentence: Rule = {
   ],
 };
 
-/** Matches a capital letter, or code, which may be in lower case. */
+/** Matches the beginning of a sentence: a capital letter, or code, which may begin with a lowercase letter. */
 const BEGINNING = /^[`\p{Lu}]/u;
 
 function check(node: Json, context: Context): void {

@@ -2,9 +2,9 @@ import { isObject, METHODS } from '../../../src/contract/document.ts';
 import { type Place, type Rule, report } from '../rule.ts';
 import { memberAt } from '../walk.ts';
 
-// Redocly's own rule refuses "/books/{id}/archive" beside "/books/by_isbn/{isbn}", although these paths have no common method.
+// Redocly's own rule refuses "/books/{id}/archive" beside "/books/by_isbn/{isbn}", even if these paths have no common method.
 
-/** Reports two paths that match the same URL if they have a common method and an equal number of parameters. */
+/** Reports two paths that can match the same URL if they have a common method and the same number of parameters. */
 export const unambiguousPath: Rule = {
   name: 'unambiguous-path',
   visitor: {
@@ -41,7 +41,7 @@ export const unambiguousPath: Rule = {
 type Path = { readonly path: string; readonly methods: readonly string[]; readonly place: Place };
 
 /**
- * Returns whether a URL can match both paths and the paths have equally many parameters, because servers may then choose either
+ * Returns whether a URL can match both paths, and the paths have the same number of parameters. Servers may then choose either
  * path.
  */
 function areAlike(a: string, b: string): boolean {
@@ -55,7 +55,6 @@ function areAlike(a: string, b: string): boolean {
   );
 }
 
-/** Returns the YAML of an operation for `sample.yaml`. */
 function operation(path: string, id: string): string {
   return `  ${path}:
     get:

@@ -1,7 +1,7 @@
 import { type Place, type Rule, report } from '../rule.ts';
 import { operationsIn } from '../walk.ts';
 
-// Redocly's own rule names only one of the two operations.
+// Redocly's own rule reports only one of the two operations.
 
 export const uniqueOperationId: Rule = {
   name: 'unique-operation-id',

@@ -14,7 +14,7 @@ import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 import { labelOf } from './code-label.ts';
 
-// The JSON and the responses in a guide must match the contract.
+// Checks that the JSON and the responses in a guide match the contract.
 
 export const codeContent: PageRule = {
   name: 'code-content',
@@ -78,7 +78,7 @@ export const codeContent: PageRule = {
 };
 
 type Fault = {
-  /** The number of the line. The line that opens the code block is line 0. */
+  /** The number of the line in the code block. Line 0 opens the block. */
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
@@ -108,8 +108,8 @@ function contractOf(document: Json): Contract {
 }
 
 /**
- * Returns the faults of a JSON block. Without a contract, only its syntax is checked. The rule code-label reports labels that
- * name an unknown example or schema.
+ * Returns the faults of a JSON block. Checks only the syntax if there is no contract. Labels that name an unknown example or
+ * schema are reported by code-label.
  */
 function faultsOfJson(code: string, options: Options, contract: Contract | null): Fault[] {
   if (options.has('example')) return code === '' ? [] : [{ line: 1, ...NOT_EMPTY }];
@@ -138,7 +138,7 @@ function faultsOfJson(code: string, options: Options, contract: Contract | null)
   ];
 }
 
-/** Returns the validator of a schema; `null` if the schema does not exist or is not valid. Other rules report these problems. */
+/** Returns the validator of a schema; `null` if the schema is missing or invalid, which other rules report. */
 function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   try {
     return ajv.getSchema(`contract#/components/schemas/${name}`) ?? null;
@@ -147,13 +147,13 @@ function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   }
 }
 
-/** Removes the position from a message of JSON.parse, because the position counts from the start of the code, not of the page. */
+/** Removes the position from a message of JSON.parse, which counts from the start of the code instead of the page. */
 function withoutPlace(message: string): string {
   return message.replaceAll('\n', ' ').replace(/ in JSON at position \d+(?: \(line \d+ column \d+\))?/, '');
 }
 
 /**
- * Returns the number of characters before the first one that makes the text invalid JSON. JSON.parse does not always report this
+ * Returns the number of characters before the first character that makes the JSON invalid. JSON.parse does not always report this
  * position.
  */
 function endOfReadable(text: string): number {
@@ -163,7 +163,7 @@ function endOfReadable(text: string): number {
   return text.length;
 }
 
-/** Returns whether JSON.parse fails at a character of the text, and not because the text ends too early. */
+/** Returns whether JSON.parse fails at a character of the text, rather than because the text ends too early. */
 function isRefusedBeforeItsEnd(text: string): boolean {
   try {
     JSON.parse(text);
@@ -177,8 +177,8 @@ function isRefusedBeforeItsEnd(text: string): boolean {
 }
 
 /**
- * Returns a fault for each curl command whose status in the label is not possible. The label lists the statuses in the order of
- * the commands. A request that is not in the contract may only have the status 404 or 405.
+ * Returns a fault for each curl command that cannot get the status in the label. The label lists the statuses in the order of the
+ * commands. If the contract does not have the requested operation, the status must be 404 or 405.
  */
 function faultsOfCommands(code: string, options: Options, { operations }: Contract): Fault[] {
   const lines = code.split('\n');

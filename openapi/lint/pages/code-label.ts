@@ -2,8 +2,8 @@ import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// In a guide, the line that opens a code block has a label after the language. Readers do not see the label. It tells
-// code-content and test/contract/guides.test.ts what the code must match, so that an outdated example is noticed.
+// In a guide, the line that opens a code block has a label after the language, which readers do not see. The label tells
+// code-content and test/contract/guides.test.ts what the code must match, so that outdated code is found.
 
 export const codeLabel: PageRule = {
   name: 'code-label',
@@ -40,7 +40,7 @@ type Advice = { readonly message: string; readonly remedy: string };
 
 const NOT_CLOSED = { message: 'This code block is not closed.', remedy: 'Add a line with ``` below it.' };
 
-/** Returns whether a code block is closed. The text of an unclosed block contains the opening line of the next block. */
+/** Returns whether the code block is closed. The text of an unclosed block contains the line that opens the next block. */
 function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }

@@ -3,7 +3,7 @@ import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// Links to other hosts are not requested, because the check must work offline and other hosts' pages may change at any time.
+// Links to other hosts are not requested, because the check must work offline, and pages of other hosts may change at any time.
 
 export const link: PageRule = {
   name: 'link',
@@ -41,7 +41,7 @@ const GUIDES = 'openapi/guides';
 
 type Advice = { readonly message: string; readonly remedy: string };
 
-/** Returns the problem with a link from the page `file` to `target`; `null` if there is no problem. */
+/** Returns what is wrong with a link from the page `file` to `target`; `null` if the link is right. */
 function faultOf(target: string, file: string, targets: LinkTargets): Advice | null {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/i.exec(target) ?? [];
   switch (scheme?.toLowerCase()) {
@@ -90,7 +90,7 @@ function faultOfPath(target: string, file: string, targets: LinkTargets): Advice
   return anchors.has(anchor) ? null : { message, remedy: suggestion(anchor, anchors, '#') };
 }
 
-/** Decodes a path. A path with invalid percent-encoding is returned unchanged; no file has such a name. */
+/** Decodes a path. Returns a path with invalid percent-encoding unchanged, because no file has such a name. */
 function decode(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -3,7 +3,8 @@ import { readLinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import { type Rule, report } from '../rule.ts';
 
-// Redocly lints a workflow without its contract, so an unknown operation would be noticed only when the workflow runs.
+// Redocly lints a workflow without the contract. Without this rule, an unknown operation would be noticed only when the workflow
+// runs.
 
 const ROOT = join(import.meta.dirname, '../../..');
 

@@ -6,16 +6,16 @@ import { decoderOf } from './encodings.ts';
 import { ImportError } from './options.ts';
 
 /**
- * The maximum size of a row. A longer row is a mistake, such as a missing quotation mark, which would make the rest of the file
+ * The maximum size of a row. A longer row is a mistake: a missing quotation mark, for example, turns the rest of the file into
  * one row.
  */
 const MAX_ROW_BYTES = 1_048_576;
 
 export type Row = {
-  /** The number of the row in a spreadsheet. The row with the column names has the number 1. */
+  /** The number of the row as a spreadsheet shows it. The row with the column names has the number 1. */
   readonly number: number;
   readonly cells: readonly string[];
-  /** How much of the file has been read, from 0 to 1; `undefined` if the size of the file is not known. */
+  /** The part of the file that has been read, from 0 to 1; `undefined` if the size of the file is unknown. */
   readonly share: number | undefined;
 };
 
@@ -28,16 +28,17 @@ type Parsed = { readonly record: string[]; readonly info: Place & { readonly byt
 export type CsvFile = {
   readonly format: CsvFormat;
   /**
-   * All rows except blank ones, including the row with the column names. The file is read only as fast as the rows are consumed.
+   * All rows except blank ones. The first is the row with the column names. The file is read only as fast as the rows are
+   * consumed.
    */
   readonly rows: AsyncGenerator<Row, void, void>;
 };
 
 type ReadOptions = {
-  /** The delimiter. If it is `undefined`, the first line of the file may name the delimiter. */
+  /** The delimiter. If it is `undefined`, the first line of the file may name a delimiter. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
-  /** Called as soon as the file is probably in another encoding. */
+  /** Called as soon as the file seems to be in another encoding. */
   readonly warn?: ((words: string) => void) | undefined;
 };
 
@@ -80,16 +81,16 @@ async function* rowsOf(file: string, { format, texts }: Source): AsyncGenerator<
     const { size } = await stat(file);
     const parser = parse({
       delimiter,
-      // By default, csv-parse would use the line end of the first row, so that other line ends would be part of a cell.
+      // By default, csv-parse uses only the line end of the first row. Other line ends would then be part of a cell.
       record_delimiter: ['\r\n', '\n', '\r'],
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: MAX_ROW_BYTES,
     });
-    // An error of any stream also ends the parser, so that the following loop throws that error.
+    // An error of a stream also ends the parser, so that the following loop throws that error.
     pipeline(Readable.from(texts), parser, () => {});
-    // The types of csv-parse do not declare what the parser emits.
+    // The assertion is needed because the types of csv-parse do not declare what the parser emits.
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (record.every((cell) => cell.replace(END_OF_FILE, '').trim() === '')) continue;
       const share = size === 0 ? undefined : Math.min(1, info.bytes / size);
@@ -116,7 +117,7 @@ async function* textsOf(
       requireSameMark(bytes, { file, encoding });
       start = undefined;
     }
-    // Earlier text was only ASCII, which is the same in both encodings.
+    // The earlier text was only ASCII, which is the same in both encodings.
     if (isAscii && !encoding.startsWith('utf-') && isProbablyUtf8(bytes))
       warn?.(`${file} is probably encoded as UTF-8, not as ${encoding}. If so, leave out --encoding.`);
     isAscii &&= bytes.every(isAsciiByte);
@@ -126,7 +127,7 @@ async function* textsOf(
   yield decoder.decode();
 }
 
-/** The byte order marks that spreadsheets write at the start of "Unicode text" and "CSV UTF-8". */
+/** The byte order marks. Spreadsheets write them at the start of "Unicode text" and "CSV UTF-8" files. */
 const MARKS = { fffe: 'utf-16le', feff: 'utf-16be', efbbbf: 'utf-8' };
 const MARK_BYTES = 3;
 
@@ -141,13 +142,11 @@ function requireSameMark(start: Buffer, { file, encoding }: { file: string; enco
   );
 }
 
-/**
- * Returns whether the bytes contain characters other than ASCII, and all are valid UTF-8. Some editors save every file as UTF-8.
- */
+/** Returns whether the bytes are valid UTF-8 and contain characters other than ASCII. */
 function isProbablyUtf8(bytes: Buffer): boolean {
   if (bytes.every(isAsciiByte)) return false;
   try {
-    // The last character may continue in the next chunk.
+    // With `stream`, the decoder accepts a character at the end that continues in the next chunk.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -168,7 +167,8 @@ const QUOTATION = 'A cell with a quotation mark is written in quotation marks, a
 function readableErrorOf(error: unknown, { file, encoding }: { file: string; encoding: string }): unknown {
   const code: unknown = Object(error).code;
   if (error instanceof CsvError) {
-    // The line number in the error is not the number of the row in a spreadsheet. The error's type lacks the number of records.
+    // The line number in csv-parse's message is not the number of the row in a spreadsheet. The number of records is known, but
+    // the type of the error does not declare it.
     const problem =
       error.code === 'CSV_MAX_RECORD_SIZE'
         ? 'it has more than 1 MiB. Is a quotation mark missing?'
@@ -180,7 +180,7 @@ function readableErrorOf(error: unknown, { file, encoding }: { file: string; enc
   return readableFileErrorOf(error, { file, verb: 'read' });
 }
 
-/** Returns an ImportError with a clear message for an error of the file system. Returns other errors unchanged. */
+/** Returns an ImportError with a clear message for a file system error. Returns other errors unchanged. */
 export function readableFileErrorOf(error: unknown, { file, verb }: { file: string; verb: 'read' | 'write' }): unknown {
   const code: unknown = Object(error).code;
   switch (code) {
@@ -204,30 +204,33 @@ export type CsvFormat = {
   readonly encoding: string;
   readonly lineEnd: string;
   readonly hasByteOrderMark: boolean;
-  /** Whether the first line names the delimiter, such as `sep=;`. Some spreadsheets need such a line. */
+  /** Whether the first line names the delimiter, as in `sep=;`. Some spreadsheets need such a line. */
   readonly hasSeparatorLine: boolean;
-  /** Whether every cell is in quotation marks, even if it does not need them. */
+  /** Whether every cell is in quotation marks, even a cell that does not need them. */
   readonly quotesAll: boolean;
 };
 
 const LINE_END = /\r\n|\n|\r/;
 
 /**
- * A line that names the delimiter. Spreadsheets that do not know such a line append empty cells to it: `"sep=;",,`. Spaces may
- * follow.
+ * Matches a line that names the delimiter. A spreadsheet that does not know such lines adds empty cells, as in `"sep=;",,`.
+ * Spaces may follow.
  */
 const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?(?:([^"\r\n\w ])(?:"")?(?:\2(?:"")?)*)? *(?:\r\n|\n|\r|$)/i;
 
 export type Start = Omit<CsvFormat, 'encoding' | 'delimiter'> & {
-  /** The delimiter that the first line names, or the one that separates the empty cells after that line. */
+  /**
+   * The delimiter that the first line names. If a spreadsheet has added empty cells to that line, the delimiter between these
+   * cells.
+   */
   readonly delimiter: string | undefined;
-  /** The text from the row with the column names on. */
+  /** The text from the row with the column names to the end. */
   readonly rest: string;
 };
 
 /**
- * Returns the format of a file, derived from its first lines. Returns `null` if the text ends before the end of the row with the
- * column names, unless the text is the whole file.
+ * Returns the format of a file, derived from its first lines. Returns `null` if more text is needed: the row with the column
+ * names is incomplete, and the text is not the whole file.
  */
 function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWhole: boolean }): Start | null {
   const hasByteOrderMark = text.startsWith('\uFEFF');
@@ -247,13 +250,13 @@ function startOf(text: string, { delimiter, isWhole }: { delimiter: string; isWh
 }
 
 /**
- * Returns the text up to the end of the first line that is not blank, or `null` if that line is incomplete. A name in quotation
- * marks may contain line breaks.
+ * Returns the text up to the end of the first line that is not blank, or `null` if that line is incomplete. A line break in
+ * quotation marks does not end the line.
  */
 function headerIn(text: string): string | null {
   let isQuoted = false;
   let isBlank = true;
-  // The last character may be the first half of a line end.
+  // The last character is not checked, because it may be the first half of a line end.
   for (let at = 0; at < text.length - 1; at += 1) {
     const character = text.charAt(at);
     if (character === '"') isQuoted = !isQuoted;
@@ -269,7 +272,7 @@ function hasOnlyQuotedCells(line: string, delimiter: string): boolean {
   return new RegExp(`^${cell}(?:${between}${cell})*$`).test(line);
 }
 
-/** Returns one row, with its line end. */
+/** Returns the line of a row, with its line end. */
 export function csvLine(cells: readonly string[], { delimiter, lineEnd, quotesAll }: CsvFormat): string {
   const mustQuote = (cell: string) => quotesAll || [delimiter, '"', '\r', '\n'].some((each) => cell.includes(each));
   return `${cells.map((cell) => (mustQuote(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}${lineEnd}`;

@@ -1,7 +1,10 @@
-/** Returns the bytes of a text. A character that the encoding does not have is written as its number, such as U+20AC. */
+/** Returns a text as bytes. If a character is not in the encoding, its number is written instead, such as U+20AC. */
 export type Encoder = (text: string) => Buffer;
 
-/** Returns an encoder. Node has decoders for these encodings, but no encoders. `encoding` is a name of `TextDecoder`. */
+/**
+ * Returns the encoder of an encoding. Node has decoders for these encodings, but no encoders. `encoding` is a name that
+ * `TextDecoder` accepts.
+ */
 export function encoderOf(encoding: string): Encoder {
   if (encoding === 'utf-8') return (text) => Buffer.from(text, 'utf8');
   if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');
@@ -9,14 +12,14 @@ export function encoderOf(encoding: string): Encoder {
   const bytesOf = bytesByCharacter(encoding);
   return (text) => {
     const bytes = Array.from(text, (character) => bytesOf.get(character) ?? astralBytesOf(character, encoding));
-    // Decoders refuse a change to ASCII that another change follows immediately, so such a change is removed.
+    // Decoders refuse a switch to ASCII that is immediately followed by another switch, so such a switch to ASCII is removed.
     return Buffer.from(bytes.join('').replaceAll(`${ASCII}\x1B`, '\x1B'), 'latin1');
   };
 }
 
 /**
- * Returns a decoder for a file that is read in pieces. The decoder throws for bytes that the encoding does not have, and keeps a
- * byte order mark.
+ * Returns a decoder for a file that is read in pieces. The decoder keeps a byte order mark, and throws if bytes are invalid in
+ * the encoding.
  */
 export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): string } {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
@@ -28,7 +31,7 @@ export function decoderOf(encoding: string): { decode(bytes?: Uint8Array): strin
   };
 }
 
-/** The characters of the bytes 80 to 9F in windows-1252. Node 20 decodes these bytes as control characters. */
+/** The characters of the bytes 80 to 9F in windows-1252. Node 20 decodes these bytes as control characters instead. */
 const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
 
 function withoutControls(character: string): string {
@@ -38,8 +41,8 @@ function withoutControls(character: string): string {
 const ASCII = '\x1B(B';
 
 /**
- * Returns the bytes of each character. Finds them by decoding every sequence of bytes that can be a character, each on a line of
- * its own. In the returned strings, each byte is the character with the same code.
+ * Returns the bytes of each character. Decodes every sequence of bytes that may be a character, each on a line of its own, and
+ * reads the characters from the lines. In the returned strings, the code of each character is the value of a byte.
  */
 function bytesByCharacter(encoding: string): ReadonlyMap<string, string> {
   const sequences = [...sequencesOf(encoding)];
@@ -76,7 +79,7 @@ function* sequencesOf(encoding: string): Generator<string, void, void> {
 const BASIC_POINTERS = 39_420;
 const FIRST_ASTRAL_POINTER = 189_000;
 
-/** Returns the four bytes for a pointer of gb18030 (Encoding Standard, section 10.2.2). */
+/** Returns the four bytes of a pointer in gb18030 (Encoding Standard, section 10.2.2). */
 function fourBytes(pointer: number): string {
   const [second, third] = [Math.floor(pointer / 1260) % 10, Math.floor(pointer / 10) % 126];
   return String.fromCharCode(0x81 + Math.floor(pointer / 12_600), 0x30 + second, 0x81 + third, 0x30 + (pointer % 10));
@@ -84,7 +87,7 @@ function fourBytes(pointer: number): string {
 
 /**
  * Returns the bytes of a character that is not in the table of the encoding: four bytes in gb18030; in other encodings, the
- * character's number as text, such as "U+20AC".
+ * character's number, such as "U+20AC".
  */
 function astralBytesOf(character: string, encoding: string): string {
   const code = character.codePointAt(0) ?? 0;

@@ -18,7 +18,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   404: 'CHARTER_URL or --url is not the address of Charter',
 };
 
-/** Imports or checks the file, and prints the result. Returns whether every row was accepted. */
+/** Imports or checks the file, and prints the result. Returns whether all rows were accepted. */
 export async function importFile(options: Options, signal: AbortSignal): Promise<boolean> {
   const progress = new Progress();
   const { url: baseUrl, apiKey } = options;
@@ -107,7 +107,10 @@ function tellBlanks({ blanks: { count, first } }: SourceRows, tell: (words: stri
   tell(`${rows}, external_id begins or ends with a blank, which is part of the ID. Is it a mistake?`);
 }
 
-/** Throws if both paths are the same file. Compares the files, not the paths, because a link may have another name. */
+/**
+ * Throws if both paths lead to the same file. Compares the files, not the paths, because the file may have a second name (a
+ * link).
+ */
 async function requireOtherFile({ file, refused }: Options): Promise<void> {
   const [one, other] = await Promise.all([file, refused].map((path) => stat(path).catch(() => null)));
   if (one && other && one.ino === other.ino && one.dev === other.dev && one.isFile()) throw new ImportError(SAME_FILE);
@@ -121,12 +124,13 @@ function thousands(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** The outcome for the rows of a batch. */
+/** What the import did with the rows of a batch. */
 export type Handled = {
   /** The number of rows that were not refused. */
   readonly accepted: number;
   /**
-   * The number of accepted rows that became new parent programs. The other rows replaced a parent program, or left it unchanged.
+   * The number of accepted rows that created a parent program. The other accepted rows replaced a parent program or left it
+   * unchanged.
    */
   readonly created: number;
   readonly refusals: readonly {
@@ -153,14 +157,12 @@ async function* importRows(
 }
 
 /**
- * A change that is always refused, because no parent program has this id. An atomic batch with this change therefore changes
- * nothing.
+ * A change that the server always refuses, because no parent program has this id. If an atomic batch contains this change, the
+ * batch therefore changes nothing.
  */
 const IMPOSSIBLE = { action: 'delete', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/**
- * Checks every change without making it: sends the changes in batches that the server checks as usual, but refuses as a whole.
- */
+/** Checks every change without making it. The server checks each batch as usual, but refuses the batch as a whole. */
 async function* tryRows(
   charter: CharterClient,
   changes: AsyncIterable<Upsert>,
@@ -201,8 +203,8 @@ function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: numbe
     case 412:
     case 422: {
       const refused = refusalsByPlace(result.error.errors ?? {}, result.status);
-      // A response contains a limited number of errors. If the error of the last change is missing, errors of other changes may
-      // be missing, too.
+      // A response contains a limited number of errors, in the order of the changes. If the error about the last change is
+      // missing, errors about other changes may be missing, too.
       return refused.has(count) || count === 1 ? refused : null;
     }
     case 200:
@@ -212,7 +214,7 @@ function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: numbe
   }
 }
 
-/** Returns the refusals by the index of the change. The names of the errors of the fourth change begin with `changes.3`. */
+/** Returns the refusals by the index of the change. The index is in the name of the error: "changes.3" is the fourth change. */
 function refusalsByPlace(errors: Readonly<Record<string, readonly string[]>>, status: number): Refused {
   const found = new Map<number, { status: number; message: string }>();
   for (const [name, messages] of Object.entries(errors)) {

@@ -4,7 +4,10 @@ import type { ChangeOf } from '../charter-client.ts';
 import { requireApiKey } from '../settings.ts';
 import { proxyAdvice } from './progress.ts';
 
-/** An error whose message tells the user what to do. `isMisuse` means that nothing was read or sent. */
+/**
+ * An error whose message tells the user what to do. `isMisuse` means that the command line is wrong, and nothing was read or
+ * sent.
+ */
 export class ImportError extends Error {
   readonly isMisuse: boolean;
 
@@ -21,8 +24,8 @@ export type Upsert = Extract<ChangeOf<typeof PATH>, { action: 'upsert' }>;
 type Content = Omit<Upsert['body'], 'metadata'>;
 
 /**
- * The fields that a column can fill, and whether each row needs them. The type requires exactly the fields of the contract. A field
- * that is not a string does not compile, because the cells would have to be converted first.
+ * The fields that a column can fill, and whether each row needs them. The type requires exactly the fields of the contract. It
+ * accepts only strings: cells would have to be converted for a field of another type.
  */
 export const FIELDS: { readonly external_id: 'required' } & {
   readonly [Field in keyof Content]-?: NonNullable<Content[Field]> extends string
@@ -38,7 +41,7 @@ export const FIELDS: { readonly external_id: 'required' } & {
 
 export const REQUIRED_FIELDS = Object.entries(FIELDS).flatMap(([field, need]) => (need === 'required' ? [field] : []));
 
-/** The start of the name of a column that fills one entry of the metadata. */
+/** The prefix of a column name for one entry of the metadata. */
 export const METADATA = 'metadata.';
 
 export function isField(name: string): boolean {
@@ -80,14 +83,14 @@ export type Options = {
   readonly file: string;
   readonly url: string;
   readonly apiKey: string;
-  /** The fields, by the name of their column. */
+  /** The fields by the name of their column. */
   readonly map: ReadonlyMap<string, string>;
   readonly isDryRun: boolean;
   readonly refused: string;
-  /** The delimiter. If it is `undefined`, the first line of the file may name the delimiter. */
+  /** The delimiter. If it is `undefined`, the first line of the file may name a delimiter. */
   readonly delimiter: string | undefined;
   readonly encoding: string;
-  /** The advice if no response arrives; see `proxyAdvice`. */
+  /** What to advise if no response arrives; see `proxyAdvice`. */
   readonly proxyAdvice: string;
 };
 
@@ -107,7 +110,7 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
     throw misuseError(
       'The address of Charter must begin with https:// or http://, such as https://charter.example.org.',
     );
-  // If the key was read from a file, the variable often ends with that file's line break.
+  // A variable that was filled from a file often ends with the file's line break.
   const apiKey = env['CHARTER_API_KEY']?.trim();
   if (!apiKey) throw misuseError('Set the environment variable CHARTER_API_KEY to the API key.');
   requireKey(apiKey);
@@ -126,8 +129,8 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
 }
 
 /**
- * Returns the default path of the report. If the imported file is itself a report, the new one gets the next number, so that it
- * does not replace the file while it is read.
+ * Returns the default path of the report. If the imported file is itself a report, the path contains the next number, because the
+ * new report must not replace a file that is being read.
  */
 function reportOf(file: string): string {
   const name = file.replace(/\.csv$/i, '');
@@ -166,8 +169,8 @@ function requireKey(apiKey: string): void {
 }
 
 /**
- * Returns the fields by the name of their column. In each pair, the last "=" separates the column from the field, because the
- * name of a column may contain a "=".
+ * Returns the fields by the name of their column. The last "=" of a pair separates the column from the field, because the name of
+ * a column may contain "=".
  */
 function mapOf(pairs: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();

@@ -5,8 +5,8 @@ import type { Fetch } from '../settings.ts';
 const WIDTH = 30;
 
 /**
- * A line on the terminal that shows the progress and is overwritten again and again. Nothing is written if the output is not a
- * terminal.
+ * A line on the terminal that shows the progress. Each update overwrites the line. If the output is not a terminal, nothing is
+ * written.
  */
 export class Progress {
   readonly #isShown = process.stderr.isTTY;
@@ -19,7 +19,7 @@ export class Progress {
     this.#write(this.#state);
   }
 
-  /** Shows why the import waits, until there is new progress to show. */
+  /** Shows why the import waits. The reason disappears at the next progress. */
   showWait(reason: string): void {
     this.#write(`${this.#state} ${reason}`.trimStart());
   }
@@ -36,7 +36,7 @@ export class Progress {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Returns a `fetch` that tells the user why the client waits before a retry, once for each outage. */
+/** Returns a `fetch` that tells the user why the client waits before a retry. It does so once for each outage. */
 export function createTellingFetch(
   progress: Progress,
   { stopping, advice }: { stopping: AbortSignal; advice: string },
@@ -56,7 +56,7 @@ export function createTellingFetch(
       else isOutage = false;
       return response;
     } catch (error) {
-      // The client aborts a request that takes too long.
+      // If the signal is aborted, the client has given up waiting for the response.
       const reason = request.signal.aborted ? 'no response in time' : reasonOf(Object(error).cause ?? error);
       tell(`The server does not answer (${reason}).${advice}`);
       throw error;
@@ -65,8 +65,8 @@ export function createTellingFetch(
 }
 
 /**
- * Returns the advice if Node does not use a proxy that is set in the environment; otherwise an empty string. The advice does not
- * contain the value of a variable.
+ * Returns advice if Node ignores a proxy that is set in the environment, otherwise an empty string. The advice does not contain
+ * the value of a variable.
  */
 export function proxyAdvice(url: string, env: Readonly<NodeJS.ProcessEnv>): string {
   const name = /^https:/i.test(url) ? 'HTTPS_PROXY' : 'HTTP_PROXY';

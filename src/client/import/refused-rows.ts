@@ -7,9 +7,9 @@ const ADDED = ['import_row', 'import_status', 'import_message'] as const;
 
 export type Refusal = { readonly row: Row; readonly status: number | undefined; readonly message: string };
 
-/** The columns of a file that may be a report of refused rows. */
+/** The columns of a file that is possibly a report of refused rows. */
 export type Layout = {
-  /** The indexes of the columns that an earlier report did not add, up to the last column with a name. */
+  /** The indexes of the columns that no report has added, up to the last column with a name. */
   readonly own: readonly number[];
   /** The index of the column with the messages; `undefined` if the file is not a report. */
   readonly message: number | undefined;
@@ -32,13 +32,13 @@ export function layoutOf(header: readonly string[]): Layout {
 type Options = {
   readonly format: CsvFormat;
   readonly header: readonly string[];
-  /** Tells the user what was done with an earlier report. */
+  /** Tells the user what happened to an earlier report. */
   readonly tell: (words: string) => void;
 };
 
 /**
- * A CSV file with the refused rows, in the format of the imported file, with the reasons in additional columns. The user can
- * correct the file and import it with the same options. The file is created when the first row is refused.
+ * The report of refused rows: a CSV file in the format of the imported file, with the reasons in additional columns. The user can
+ * correct the report and import it with the same options. The file is created when the first row is refused.
  */
 export class RefusedRows {
   readonly #path: string;
@@ -53,7 +53,7 @@ export class RefusedRows {
     this.#layout = layoutOf(options.header);
   }
 
-  /** Throws an ImportError if the report cannot be written, or would overwrite a file that is not a report. */
+  /** Throws an ImportError if the report cannot be written, or if it would overwrite a file that is not a report. */
   async requirePlace(): Promise<void> {
     try {
       const earlier = await this.#findFile();
@@ -83,7 +83,7 @@ export class RefusedRows {
       }
       const { handle, encode } = this.#file;
       await handle.writeFile(encode(lines.join('')));
-      // Some file systems do not let a program set the times of a file. The report then counts as edited.
+      // Some file systems do not let a program set the times of a file. The report then seems to have been edited.
       await handle.utimes(...timesOfUnedited((await handle.stat()).size)).catch(() => {});
     } catch (error) {
       throw this.#readableError(error);
@@ -94,7 +94,7 @@ export class RefusedRows {
     await this.#file?.handle.close();
   }
 
-  /** Removes the report of an earlier import. Does nothing if this import has refused rows. */
+  /** Removes the report of an earlier import if this import has refused no rows. */
   async removeEarlier(): Promise<void> {
     if (this.#file !== undefined) return;
     await this.#keepEdited();
@@ -111,8 +111,7 @@ export class RefusedRows {
   }
 
   /**
-   * Returns the line of a row with its reasons. Adds empty cells to a row that is too short, so that each reason is in its
-   * column.
+   * Returns the line of a row with the reasons. Adds empty cells if the row is too short, so that each reason is in its column.
    */
   #line(cells: readonly string[], added: readonly string[]): string {
     const own = this.#layout.own.map((place) => cells[place] ?? '');
@@ -126,13 +125,13 @@ export class RefusedRows {
     });
     if (found === null) return 'nothing';
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    // Replacing an empty file or a device, such as /dev/null, loses nothing.
+    // Replacing an empty file or a device, such as /dev/null, loses no data.
     if (!found.isFile() || found.size === 0) return 'expendable';
     if (!isReport(await startOfFile(this.#path))) return 'other';
     return Math.round(found.mtimeMs) % 1000 === millisecondsOf(found.size) ? 'report' : 'edited report';
   }
 
-  /** Renames a report that was edited, because its corrections may not have been imported yet. */
+  /** Renames the report if it was edited, because its corrections may not have been imported yet. */
   async #keepEdited(): Promise<void> {
     if ((await this.#findFile()) !== 'edited report') return;
     let kept = `${this.#path}.edited`;
@@ -149,8 +148,8 @@ export class RefusedRows {
 }
 
 /**
- * Returns the times for a new report. Their milliseconds depend on the size of the file, so that a report that was edited later
- * can be recognized.
+ * Returns the times for a new report. Their milliseconds depend on the size of the file. If the report is edited later, the times
+ * and the size no longer match.
  */
 function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
   const time = new Date(Math.floor(Date.now() / 1000) * 1000 + millisecondsOf(size));
@@ -158,7 +157,7 @@ function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
 }
 
 /**
- * Returns a number from 1 to 997. It is never 0, because file systems that store whole seconds give an edited file 0
+ * Returns a number from 1 to 997. 0 is not possible, because file systems that store only whole seconds give every edited file 0
  * milliseconds. `size` is in bytes.
  */
 function millisecondsOf(size: number): number {
@@ -177,7 +176,7 @@ async function startOfFile(path: string): Promise<Buffer> {
   }
 }
 
-/** Returns whether the file has the column names of a report, in any encoding and with any delimiter. */
+/** Returns whether the file has the column names of a report. The check works in any encoding and with any delimiter. */
 function isReport(start: Buffer): boolean {
   const text = start.toString('latin1').replaceAll('\0', '');
   return /import_row"?[^\w"]{1,4}"?import_status"?[^\w"]{1,4}"?import_message"?[\r\n]/.test(text);

@@ -10,7 +10,7 @@ export type SourceOptions = {
   readonly refused: Pick<RefusedRows, 'add'>;
 };
 
-/** Turns the rows of the file into changes, and refuses rows for which that is not possible. */
+/** Turns the rows of the file into changes. Refuses a row if that is not possible. */
 export class SourceRows {
   readonly #rows: AsyncIterable<Row>;
   readonly #options: SourceOptions;
@@ -19,7 +19,7 @@ export class SourceRows {
   /** The first row with each ID: its number, and a digest of its values. */
   readonly #firstOf = new Map<string, { readonly number: number; readonly digest: string }>();
   share: number | undefined;
-  /** The number of rows whose ID begins or ends with a space, and the row number of the first of them. */
+  /** The number of rows whose ID begins or ends with a space, and the number of the first such row. */
   readonly blanks = { count: 0, first: 0 };
 
   constructor(rows: AsyncIterable<Row>, options: SourceOptions) {
@@ -47,7 +47,7 @@ export class SourceRows {
     return row;
   }
 
-  /** Returns why the cells of the row may belong to other columns, or `null` if the row has the right number of cells. */
+  /** Returns why cells may be in the wrong columns, or `null` if the row has the right number of cells. */
   #miscount({ cells }: Row): string | null {
     const { header, delimiter } = this.#options;
     const { own, message, width } = this.#layout;
@@ -56,7 +56,8 @@ export class SourceRows {
     const rest = cells.slice(width);
     if (cells.length > header.length || rest.some((cell) => cell.trim() !== ''))
       return `The row has ${formatCells(cells.length)} instead of ${width}. Put each value into its column and empty this cell. After the last column: ${rest.join(delimiter)}`.trimEnd();
-    // If an earlier report refused the row because of missing cells, a spreadsheet may have added them, but has kept that reason.
+    // The earlier report refused the row because of missing cells. A spreadsheet may have added empty cells since, but the reason
+    // is still in the row.
     const reason = message === undefined ? '' : (cells[message] ?? '');
     const [, had, needed] = /^The row has (\d+) cells? instead of (\d+)\./.exec(reason) ?? [];
     if (had === undefined) return null;
@@ -65,8 +66,7 @@ export class SourceRows {
   }
 
   /**
-   * Returns why the row is refused if an earlier row has the same ID and other values, because the file does not show which row
-   * is right.
+   * Returns why the row is refused if an earlier row has the same ID but other values. The file does not show which row is right.
    */
   #repetition({ external_id: id, body }: Upsert, { number, cells }: Row): string | null {
     const { message } = this.#layout;
@@ -94,16 +94,16 @@ function formatCells(cells: number): string {
 }
 
 export type Columns = {
-  /** The fields, by the index of their column. */
+  /** The fields by the index of their column. */
   readonly fields: ReadonlyMap<number, string>;
-  /** The list of the other columns, in words for the user; empty if there are none. */
+  /** The columns that fill no field, in words for the user; empty if there are none. */
   readonly ignored: string;
   /** The fields for which the file has no column. */
   readonly missing: readonly string[];
 };
 
 /**
- * Returns the columns of the file. Throws an ImportError if a column of the map does not exist, or if a required field has no
+ * Returns the columns of the file. Throws an ImportError if a column in the map does not exist, or if a required field has no
  * column.
  */
 export function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): Columns {
@@ -152,14 +152,14 @@ function delimiterAdvice(names: readonly string[]): string | undefined {
   return found && `Did you mean --delimiter ${found === '\t' ? 'tab' : `"${found}"`}? `;
 }
 
-/** Returns the list of names in words. Spreadsheets write cells without a name after the last column. */
+/** Returns the names as a list in words. Cells without a name, which spreadsheets add after the last column, are only counted. */
 function listOf(names: readonly string[], describe = (name: string) => name): string {
   const named = names.filter((name) => name !== '');
   const unnamed = names.length - named.length;
   return [...named.map(describe), ...(unnamed === 0 ? [] : [`${unnamed} without a name`])].join(', ');
 }
 
-/** Returns the field that a name such as "Metadata region" probably means. */
+/** Returns the metadata field that a name such as "Metadata region" probably means. */
 function metadataFieldOf(name: string): string | undefined {
   const [, key] = /^metadata[\W_]+(.+)$/is.exec(name) ?? [];
   return key && `${METADATA}${key}`;
@@ -167,7 +167,7 @@ function metadataFieldOf(name: string): string | undefined {
 
 const ALLOWED = `A field is ${Object.keys(FIELDS).join(', ')}, or ${METADATA}KEY with a key of your own.`;
 
-/** Returns the change for a row. An empty cell leaves its field without a value. */
+/** Returns the change for a row. If a cell is empty, its field gets no value. */
 function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>): Upsert {
   const entries = [...fields].map(([at, field]): [string, string] => [field, cells[at] ?? '']);
   const filled = entries.filter(([field, cell]) => cell !== '' || REQUIRED_FIELDS.includes(field));
@@ -176,11 +176,11 @@ function upsertOf(cells: readonly string[], { fields }: Pick<Columns, 'fields'>)
   const metadata = Object.fromEntries(
     filled.filter(isMetadata).map(([field, cell]) => [field.slice(METADATA.length), cell]),
   );
-  // The assertion is safe, because columnsOf requires a column for each required field, and all these fields are strings.
+  // The assertion is safe: columnsOf requires a column for each required field, and all these fields are strings.
   return { action: 'upsert', external_id: externalId, body: { ...content, metadata } as Upsert['body'] };
 }
 
-/** Returns whether a name probably means the other one: the names differ in case, in separators or by a typing mistake. */
+/** Returns whether a name is probably a variant of the other: with another case, other separators or a typing mistake. */
 function isSimilar(name: string, other: string): boolean {
   const [written, meant] = [lettersOf(name), lettersOf(other)];
   return distance(written, meant) <= meant.length / 4;
@@ -190,7 +190,7 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[\s_.-]/g, '');
 }
 
-/** Returns the number of characters to add, remove or replace (the Levenshtein distance). */
+/** Returns the Levenshtein distance: the number of characters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 0; i < from.length; i += 1) {
