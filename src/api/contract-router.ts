@@ -92,7 +92,8 @@ export class ContractRouter extends OpenAPIRouter<Document> {
     if (shorter === path) return SEE_DOCUMENT;
     const template = this.#templateOf(shorter);
     const longer = this.#templateOf(`${path}x`);
-    // An empty last value, as in "/by_external_id/" for "/by_external_id/{external_id}", makes the path look like "/{id}".
+    // The last value may be empty, as in "/by_external_id/" for "/by_external_id/{external_id}". Without its last slash, such a
+    // path would look like "/{id}".
     if (template !== shorter && longer?.startsWith(path)) return `Its last part is empty: ${longer}`;
     return template === undefined ? SEE_DOCUMENT : `Remove the slash at its end: ${shorter}`;
   }

@@ -13,10 +13,9 @@ const OVERHEAD_BYTES = 1024;
 export type Versioned = { readonly response: RenderedResponse; readonly version: string | undefined };
 
 /**
- * A response that is being rendered. `rendering` is set to `undefined` afterwards, to release the response. The reason: when V8
- * replaces the table of a Map, the old table keeps its entries and refers to its successor. In a Map that changes with every
- * request, a single table that reached the old generation would retain all later tables and their entries until a full garbage
- * collection.
+ * A response that is being rendered. Afterwards, `rendering` is set to `undefined` to release the response, because a Map can
+ * retain removed entries until a full garbage collection: when V8 replaces the internal table of a Map, the old table keeps its
+ * entries and refers to the new table. If one table has reached V8's old generation, that table retains all later tables.
  */
 type Pending = { rendering: Promise<Versioned> | undefined };
 

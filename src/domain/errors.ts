@@ -197,7 +197,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns a member that the type of the value does not declare; `undefined` if there is none. */
+/** Returns the member of a value of any type; `undefined` if the value has no member of this name. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

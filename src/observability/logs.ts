@@ -21,7 +21,7 @@ export function createLogger(level: string, { base, output = process.stdout }: L
   return pino(options, output.isTTY === true ? createRows(output) : createBlocks(output));
 }
 
-/** Writes one row for each line. The stack of an error follows the row in further rows. */
+/** Returns a stream that writes a readable row for each line of the log. The stack of an error follows in further rows. */
 function createRows(output: Writable): { write: (line: string) => void } {
   const format = prettyFactory({ translateTime: 'HH:MM:ss', hideObject: true, messageFormat: rowOf });
   output.on('error', () => {});
@@ -76,8 +76,8 @@ const BLOCK_BYTES = 32 * 1024;
 const FLUSH_MS = 200;
 
 /**
- * Writes lines in blocks, at most 200 ms late, because a write for each request would cost as much as validating the request.
- * Pino's own destination is not used, because at exit it retries forever if the reader is gone.
+ * Returns a stream that writes lines in blocks, at most 200 ms late, because a write for each request would cost as much as
+ * validating the request. Pino's own destination is not used, because at exit it retries forever if the reader is gone.
  */
 function createBlocks(output: Writable): { write: (line: string) => void } {
   // The lines are kept as bytes, because concatenating many strings would take longer than encoding each line.

@@ -78,16 +78,19 @@ export function createRequestLog(
   };
 }
 
-/** A load balancer checks the health every second, so these requests are logged only on the level "debug". */
+/**
+ * Returns the level of the log line. A successful health check has the level "debug", because a load balancer checks the health
+ * every second.
+ */
 function levelOf({ handledBy }: Exchange, { statusCode }: ServerResponse, isSlow: boolean): 'debug' | 'info' | 'warn' {
   if (isSlow) return 'warn';
   return handledBy === HEALTH && statusCode === 200 ? 'debug' : 'info';
 }
 
-/** The shortest part of the time that the log names. Fast requests thus have short lines. */
+/** The shortest time of a part of a request that is logged, so that fast requests have short lines. */
 const LOGGED_MS = 1;
 
-/** Returns the members of the log line for the parts of the time that took at least a millisecond, such as `databaseMs`. */
+/** Returns the members of a log line, such as `databaseMs`, for the parts of a request that took at least a millisecond. */
 function loggedTimesOf(times: TimesByPart): Record<string, number> {
   const logged: Record<string, number> = {};
   for (const part of TIME_PARTS) if (times[part] >= LOGGED_MS) logged[`${part}Ms`] = tenthsOf(times[part]);
@@ -164,7 +167,7 @@ const METHODS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Starts the span of a request. The span ends when the response has been sent or the connection was closed. It contains the
+ * Starts the span of a request. The span ends when the response has been sent or the connection was closed. The span contains the
  * template of the path and what handled the request: an operation, or another part of the server. The path itself, the query and
  * the headers are omitted, because they can contain a key or identify an organization's rows.
  */

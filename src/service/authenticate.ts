@@ -163,8 +163,8 @@ export type RecordExpiry = (key: ScopedKeyId, expiresAt: Date) => Promise<void>;
 
 /**
  * Returns a function that records an expiry, so that a key that has been refused as expired is never accepted again, even if a
- * clock is set back. Each key needs one SQL statement, which concurrent requests share, and another one if an operator sets a
- * later expiry.
+ * clock is set back. Sends one SQL statement for each key, which concurrent requests share, and another statement if an operator
+ * sets a later expiry.
  */
 export function createRecordExpiry(db: Database): RecordExpiry {
   const inFlight = new Map<string, Promise<void>>();

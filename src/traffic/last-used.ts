@@ -58,9 +58,12 @@ export const NO_KEY_USES: KeyUses = {
 export type KeyUseWriter = KeyUses & {
   /** Writes the recorded uses now. If that fails, they are kept for the next write. Never rejects. */
   flush(): Promise<void>;
-  /** Writes the recorded uses for a page that shows them, unless there are so many that the page would wait. */
+  /** Writes the recorded uses for a page that shows them, unless there are so many that the page would have to wait. */
   freshen(): Promise<void>;
-  /** Returns the number of seconds within which every process writes a use, if the processes are as busy as this one. */
+  /**
+   * Returns the number of seconds after which every process has written a use to the database, if the other processes are as busy
+   * as this one.
+   */
   delaySeconds(): number;
   /** Stops the periodic writes and writes the recorded uses. */
   stop(): Promise<void>;

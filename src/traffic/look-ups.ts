@@ -26,8 +26,8 @@ export type LookUpOptions = {
 };
 
 /**
- * The number of waiting requests that starts a look-up immediately. It is about half of what sixteen busy connections send
- * together.
+ * The number of waiting requests with which a look-up starts immediately. It is about half of the number that sixteen busy
+ * connections send together.
  */
 const FULL = 8;
 

@@ -88,10 +88,9 @@ export class RequestLimiter {
   /**
    * Decides whether a request with the key is admitted. Returns `null` if the key has no limits. The result is a promise only if
    * the decision needs a lease. Throws an OverloadError if too many requests of the key or its organization wait for a lease.
-   *
-   * `extraItems` is 0 for a request. For a batch that was already admitted as a request, it is the number of the other changes,
-   * which can be more than a bucket holds. They are admitted together, unless an earlier batch has emptied the buckets, and later
-   * requests are refused until the buckets are refilled.
+   * `extraItems` is 0 for a request. For a batch that was already admitted as a request, `extraItems` is the number of the other
+   * changes, which can be more than a bucket holds. These changes are admitted together, unless an earlier batch has emptied the
+   * buckets, and later requests are refused until the buckets are refilled.
    */
   admitKey(key: LimitedKey, extraItems = 0): Admission | null | Promise<Admission> {
     const at = this.#clock();

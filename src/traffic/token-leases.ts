@@ -261,7 +261,7 @@ export class LeasedTokens {
     this.#owed -= paid;
   }
 
-  /** Returns whether the next lease should be requested ahead of need. */
+  /** Returns whether more tokens should be leased, because the stock is low or the tokens of a batch are owed. */
   get isLow(): boolean {
     return this.#stock < this.#fullStock / 2 || this.#stock < 0 || this.#owed > 0;
   }
@@ -292,7 +292,7 @@ export class LeasedTokens {
 
   /**
    * Returns the number of requests that can certainly be sent within the next second, if nobody else sends any. It is the rate
-   * less what is missing from a full bucket, from 0 to `rate`.
+   * minus the tokens that are missing from a full bucket, and at least 0.
    */
   remaining(at: number): number {
     const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);

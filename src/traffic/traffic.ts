@@ -22,8 +22,8 @@ export type Traffic = {
 export type TrafficOptions = {
   readonly requestLimits: RequestLimits;
   /**
-   * How long in milliseconds a request may wait for its turn, and for the look-up of its key. If it is omitted: 1,200 for a turn
-   * in the API, 5,000 for a turn in the dashboard, and 1,500 for the look-up.
+   * How long in milliseconds a request may wait for its turn, and for the look-up of its key. Default: 1,200 for a turn in the
+   * API, 5,000 for a turn in the dashboard, and 1,500 for the look-up.
    */
   readonly maxWaitMs?: number | undefined;
   /**

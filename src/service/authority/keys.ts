@@ -33,8 +33,8 @@ export type KeyAuthority = {
 
 /**
  * Decides whether the actor may create, rotate, rename or restrict keys of a user or an integration. Locks the actor and the
- * holder, so that a form that was opened before a demotion is refused. An action that ends or limits a key locks the
- * organization, too, so that it and concurrent API writes run one after the other.
+ * holder, so that a form that was opened before a demotion is refused. For an action that ends or limits a key, locks the
+ * organization, too, so that the action and concurrent API writes run one after the other.
  */
 export async function lockForKeyAction(
   tx: Transaction,

@@ -27,10 +27,8 @@ type Parties<Current> = {
 
 /**
  * Locks the rows of the actor and of the users and integrations with these ids, in one SQL query, until the transaction ends. The
- * action therefore judges the roles that are still valid when it commits. Throws "forbidden" if the actor has been deactivated
- * meanwhile.
- *
- * Every action locks in this order, so that no two actions deadlock: first the organization, if the action needs it
+ * roles that the action checks therefore cannot change before the commit. Throws "forbidden" if the actor has been deactivated
+ * meanwhile. Every action locks in this order, so that no two actions deadlock: first the organization, if the action needs it
  * (lockOrganization), then these rows, then all others.
  */
 export async function lockParties(tx: Transaction, actor: Actor, ids?: readonly string[]): Promise<Parties<LockedUser>>;
@@ -118,9 +116,7 @@ export async function checkReplaceable(
     : checkBreakGlass(tx, scope, user);
 }
 
-/**
- * Returns a refusal if the user is the last administrator who can sign in, and single sign-on is the user's only way to do so.
- */
+/** Returns a refusal if the user is the last administrator who can sign in, and can sign in only by single sign-on. */
 export async function checkUnlinking(
   tx: Transaction,
   scope: OrganizationScope,

@@ -35,7 +35,7 @@ export async function planHandOver(
   { scope }: Actor,
   { userId, newOwner, mayStay }: Request,
 ): Promise<HandOver | Invalid | null> {
-  // The caller refuses an id that is not a UUID, so nothing is planned for it.
+  // The caller refuses an id that is not a UUID, so nothing is planned for such an id.
   if (!isId(userId)) return null;
   const owned = await listActiveIntegrations(tx, scope, { ownerUserId: userId, limit: MAX_ACTIVE_INTEGRATIONS });
   if (owned.length === 0) return null;

@@ -67,7 +67,7 @@ export type RestrictionRequest = {
   readonly requestLimits: RequestLimits;
 };
 
-/** Returns the list as the database stores it, separated by spaces, or "anywhere" if the list is empty. */
+/** Returns the addresses separated by spaces, as the database stores them, or "anywhere" if the list is empty. */
 export function addressWords(addresses: AddressList): string {
   return addresses.length === 0 ? 'anywhere' : addresses.join(' ');
 }

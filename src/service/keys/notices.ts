@@ -205,8 +205,8 @@ function byWhom({ byName }: ClaimedNotice): string {
 }
 
 /**
- * Returns the name of the key's holder for the reader of the mail. For an integration it is not "yours", because the mail may go
- * to a team's address.
+ * Returns the words for the key's holder: "yours" for a person. For an integration, the words contain its name, because the mail
+ * may go to a team's address.
  */
 function whom({ holderKind, holderName }: ClaimedNotice): string {
   return holderKind === 'integration' ? `the integration ${holderName}` : 'yours';

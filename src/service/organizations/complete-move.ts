@@ -29,8 +29,8 @@ import { requireSameMove, requireStageOutside, type Sink } from './export-organi
 // accepted by neither database.
 
 /**
- * Completes the move in the old database, which refuses revocations, too, from now on. Passes the revocations since the start of
- * the move to the sink, and returns their number. Calling it again passes the same revocations.
+ * Completes the move in the old database, so that this database refuses revocations, too. Passes the revocations since the start
+ * of the move to the sink, and returns their number. Calling it again passes the same revocations.
  */
 export async function completeMove(
   db: Database,

@@ -26,8 +26,8 @@ export type Deletion = {
   /** The name of the organization, which the operator must repeat, so that no other organization is deleted by mistake. */
   readonly name: string;
   /**
-   * Confirms the deletion of an organization that has not moved away. Without it, an organization could be deleted in the
-   * database to which it has moved.
+   * Whether the operator has confirmed that the organization has not moved away. Without this confirmation, an organization could
+   * be deleted in the database to which it has moved.
    */
   readonly hasNotMoved: boolean;
 };

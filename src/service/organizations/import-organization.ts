@@ -152,7 +152,8 @@ async function getProgress(tx: Transaction, scope: OrganizationScope, moveId: st
 }
 
 /**
- * Throws if the file is outdated, because it would restore keys, people or a whole organization that have ended since the export.
+ * Throws if the file is outdated, because its import would restore keys, people or a whole organization that have ended since the
+ * export.
  */
 async function requireNewFile(tx: Transaction, scope: OrganizationScope, moveId: string): Promise<void> {
   const record = await findRecordSince(tx, scope, moveId);

@@ -12,7 +12,7 @@ import { type EventList, findEvent, listEvents } from '../../store/resources/eve
 import type { Database } from '../../store/sql/database.ts';
 import { requirePermission } from '../authenticate.ts';
 
-/** The part of the caller that reading events needs. */
+/** The members of the caller that are needed to read events. */
 type Reader = Pick<Caller, 'scope' | 'permissions'>;
 
 export type FeedQuery = {
@@ -39,9 +39,9 @@ export type FeedPage = {
 };
 
 /**
- * Reads the events after a position, in the order of their commits, so that no event is inserted before that position later.
- * Throws "invalid" if an event after the position is no longer kept, because the reader would otherwise miss it without noticing,
- * and "forbidden" if the key may not read the type.
+ * Reads the events after a position. The events are in the order of their commits, so no event is inserted before that position
+ * later. Throws "invalid" if an event after the position is no longer kept, because the reader would otherwise miss the event
+ * without noticing, and "forbidden" if the key may not read the type.
  */
 export async function readFeed(
   db: Database,
@@ -69,7 +69,7 @@ function startAt(since: Date | undefined): string | null {
 
 /**
  * Returns the position after all events. After the migration that introduced the feed, the version of an organization is lower
- * than `deletedTo` until its next change.
+ * than `deletedTo` until the organization's next change.
  */
 function endOfFeed(version: string, deletedTo: string | null): string {
   const end = positionAt(version);

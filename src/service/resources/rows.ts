@@ -83,8 +83,8 @@ async function createOnce<Row extends Stored>(
 const FIELDS_OF_1_0 = ['name', 'description', 'external_id', 'metadata'];
 
 /**
- * Returns the content as servers of version 1.0 hash it: all fields that they know, with their defaults. A later field is left out
- * if it has its default.
+ * Returns the content in the form that servers of version 1.0 hash: all fields that version 1.0 has, with their defaults. A field
+ * that was added later is left out if it has its default.
  */
 function contentFor1_0<Row extends Stored>(table: Table<Row>, content: ContentOf<Row>): object {
   const fields = Object.entries(storedContent(table, content));
@@ -127,7 +127,7 @@ type Update<Row extends Stored> = Target<Row> & { readonly patch: Patch<Row> };
 /** A merge patch, or a function that returns the patch for the current row. */
 type Patch<Row extends Stored> = PatchOf<ContentOf<Row>> | ((current: Row) => PatchOf<ContentOf<Row>>);
 
-/** Applies a merge patch to a row. Throws as `getRow` and `createRow` do. */
+/** Applies a merge patch to a row. Throws the same errors as `getRow` and `createRow`. */
 export async function updateRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,
@@ -138,7 +138,7 @@ export async function updateRow<Row extends Stored>(
   );
 }
 
-/** Deletes a row. Throws as `getRow` does. */
+/** Deletes a row. Throws the same errors as `getRow`. */
 export async function removeRow<Row extends Stored>(
   context: WriteContext,
   table: Table<Row>,

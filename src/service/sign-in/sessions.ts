@@ -58,7 +58,7 @@ export async function openSession(
 }
 
 /**
- * Starts a session under a new token, never under one that the browser sent. Otherwise, an attacker could plant a token in a
+ * Starts a session under a new token, never under a token that the browser sent. Otherwise, an attacker could plant a token in a
  * browser and then use the session (session fixation).
  */
 export async function startSession(

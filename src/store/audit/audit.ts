@@ -73,7 +73,7 @@ export const ACTIONS = [
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
-/** How events name single sign-on. Stored events contain this text even if the code for single sign-on has been removed. */
+/** The name of single sign-on in events. Stored events contain this text even if the code for single sign-on has been removed. */
 export const BY_SINGLE_SIGN_ON = 'single sign-on';
 
 export type AuditEvent = {
@@ -111,7 +111,7 @@ export function insertKeyEvents({ action, from, detail, client = "'', '', ''" }:
 /** The maximum length of a text in `detail`. It is longer than the longest list of allowed addresses. */
 const MAX_DETAIL_CHARACTERS = 2500;
 
-/** Records the event in the transaction of its action, so that neither exists without the other. */
+/** Records the event in the transaction of its action, so that either both are committed or neither is. */
 export async function recordAudit(tx: Transaction, scope: OrganizationScope, event: AuditEvent): Promise<void> {
   const { action, actorUserId, targetUserId = null, keyId = null, detail = {}, auditSource } = event;
   await tx.auditEvent.create({
@@ -286,9 +286,10 @@ function page(
 }
 
 /**
- * Returns the SQL that combines an index range for each subject and each of `ranges`. Each range is at most as long as the page;
- * an "or" over several columns would read the whole log. An event is found twice if its actor is also its target. The ids of the
- * page are found before the events are read, so that PostgreSQL cannot scan the log to find them.
+ * Returns the SQL that reads a page from the index ranges, of which there is one for each subject and each of `ranges`. At most
+ * one page is read from each range, whereas an "or" over several columns would read the whole log. Duplicates are removed,
+ * because an event is found twice if its actor is also its target. The ids of the page are found before the events are read, so
+ * that PostgreSQL cannot scan the log to find them.
  */
 function pageOfRanges(ranges: Ranges, { direction }: Pick<Matching, 'direction'>): string {
   const ids = `select distinct found.id from ${lateral(ranges)} order by found.id ${direction} limit $2`;

@@ -25,7 +25,7 @@ const WRITE = {
 };
 
 /**
- * The number of new rows of a key from which on the key's surplus rows are deleted immediately. Housekeeping deletes the surplus
+ * The number of new rows of a key that is enough to delete the key's surplus rows immediately. Housekeeping deletes the surplus
  * rows of other keys.
  */
 const MANY = 50;
@@ -57,7 +57,8 @@ export async function writeKeyRequests(db: Database, uses: readonly KeyUse[]): P
 }
 
 /**
- * SQL that numbers the requests of each key, separately for successful and unsuccessful requests. The latest one has the place 1.
+ * SQL that numbers the requests of each key, separately for successful and unsuccessful requests. The latest request has the
+ * place 1.
  */
 const PLACED = `
   select r.organization_id, r.at, r.request_id, r.status >= ${FIRST_UNSUCCESSFUL} as is_unsuccessful,
@@ -67,8 +68,8 @@ const PLACED = `
   from key_requests r`;
 
 /**
- * Returns SQL that deletes at most CHUNK_ROWS of the requests beyond those that are kept. `further` is SQL that follows PLACED
- * and restricts it to some keys.
+ * Returns SQL that deletes at most CHUNK_ROWS of the requests that are too many for their key. `further` is SQL that follows
+ * PLACED and restricts PLACED to some keys.
  */
 function deleteBeyond(further: string): string {
   const { unsuccessful, successful } = KEPT_REQUESTS;

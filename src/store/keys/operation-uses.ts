@@ -50,7 +50,10 @@ const LIST = {
     order by u.key_id, u.operation, u.starts_at limit $7`,
 };
 
-/** Lists the counts of the shown days, ordered by key, operation and day, after the row `after`; all of them if it is `null`. */
+/**
+ * Lists the counts of the shown days, ordered by key, operation and day. The list starts after the row `after`, or with the first
+ * row if `after` is `null`.
+ */
 export async function listOperationUses(
   { pool }: Database,
   { organizationId }: OrganizationScope,

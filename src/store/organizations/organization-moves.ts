@@ -150,9 +150,9 @@ const TURN_SECONDS = 3;
 const TURN = "hashtextextended('transfer of ' || $1, 0)";
 
 /**
- * Waits a few seconds until no other import or deletion of the organization is in progress, and prevents others from starting
- * until the transaction ends, or until the connection ends if there is no transaction. Returns `false` if another one is still in
- * progress.
+ * Waits a few seconds until no other import or deletion of the organization is in progress. Then prevents other imports and
+ * deletions until the transaction ends or, without a transaction, until the connection ends. Returns `false` if another import or
+ * deletion is still in progress.
  */
 export async function takeTurn(
   query: Query,

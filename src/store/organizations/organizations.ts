@@ -51,8 +51,8 @@ export async function getOrganization(tx: Transaction, scope: OrganizationScope)
 }
 
 /**
- * Locks the organization until the transaction ends. This prevents changes that must not run at the same time, such as two that
- * each remove an administrator, or one that ends a key while the API writes with that key. The organization must be locked before
+ * Locks the organization until the transaction ends. This lock serializes changes that must not run at the same time, such as two
+ * removals of administrators, or the revocation of a key and an API write with that key. The organization must be locked before
  * any other row. Inserting rows of the organization does not wait for this lock, except rows of parent_programs.
  */
 export async function lockOrganization(tx: Transaction, scope: OrganizationScope): Promise<OrganizationRecord> {

@@ -105,8 +105,8 @@ async function encryptChunk(sql: Queryable, keyring: Keyring, secretTable: Secre
 export const SECRET_COLUMNS: readonly Pick<SecretTable, 'table' | 'column' | 'ids'>[] = TABLES;
 
 /**
- * Returns a row of this table, given as PostgreSQL's JSON, with all its secrets encrypted with the current key of `to`. `from`
- * are the keyrings that may decrypt the secrets.
+ * Encrypts all secrets in a row of this table with the current key of `to`, and returns the row. The row is JSON as PostgreSQL
+ * writes it. `from` are the keyrings that may decrypt the secrets.
  */
 export function encryptAnew(
   table: string,

@@ -243,8 +243,8 @@ async function followGroups(
   });
 }
 
-// If a sign-in at the provider begins from an access link, the link proves whose account it is, as it does when a password is
-// set.
+// If a sign-in at the provider begins from an access link, the link proves who owns the account, as it does when the user sets a
+// password.
 
 type FromLink = { readonly signIn: Pick<SsoSignInRecord, 'linkHash'>; readonly now: Date };
 

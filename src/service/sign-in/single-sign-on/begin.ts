@@ -43,8 +43,8 @@ export type SignInRequest = {
 export type SignInBegun = { readonly kind: 'begun'; readonly url: string };
 
 /**
- * Begins a sign-in of this browser at the identity provider. It must be completed within ten minutes. Returns "lost" if the
- * connection was changed or removed meanwhile.
+ * Begins a sign-in of this browser at the identity provider. The sign-in must be completed within ten minutes. Returns "lost" if
+ * the connection was changed or removed meanwhile.
  */
 export async function beginSignIn(
   { db, access, inTurn }: SignInDeps,

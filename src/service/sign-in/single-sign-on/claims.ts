@@ -46,8 +46,8 @@ export function provedAtOf({ signedInAt }: Pick<Person, 'signedInAt'>, now: Date
 }
 
 /**
- * Returns the e-mail, or `null` if the provider says that it is not verified. Some providers send "false" as a string. If the
- * claim is missing, it is enough that the organization has verified the domain.
+ * Returns the e-mail, or `null` if the claim email_verified says that it is not verified. Some providers send the claim as a
+ * string. If the claim is missing, it is enough that the organization has verified the domain.
  */
 function emailOf({ email, email_verified: isVerified }: Claims): string | null {
   if (isVerified !== undefined && isVerified !== true && isVerified !== 'true') return null;

@@ -47,7 +47,7 @@ export type Confirmation = {
   readonly hasPasskey: boolean;
 };
 
-/** Returns the account to confirm, or `null` if this browser has none to confirm. */
+/** Returns the account to confirm, or `null` if this browser has no account to confirm. */
 export async function openConfirmation(
   db: Database,
   connection: Connection,

@@ -8,7 +8,7 @@ import {
 } from '../../../store/people/single-sign-on.ts';
 import type { Transaction } from '../../../store/sql/database.ts';
 
-// What single sign-on adds to the rules of accounts (ways.ts).
+// The rules that single sign-on adds to those of accounts. ways.ts calls these functions.
 
 /** Returns a message that says that the domain of the e-mail is not verified, and what to do; `null` if it is verified. */
 export async function explainForeignDomain(
