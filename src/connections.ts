@@ -204,9 +204,9 @@ export class Connection {
   }
 
   /**
-   * Answers input that is not valid HTTP, then closes the connection. The response is an error of the contract. It is created
-   * here, because such input reaches no middleware, and Node's default response is not in the contract. Responses to earlier
-   * requests are sent first, because the client would otherwise match the error to an earlier request.
+   * Answers input that is not valid HTTP, then closes the connection. The response is an error of the contract. The response is
+   * created here, because such input reaches no middleware, and Node's default response is not in the contract. Responses to
+   * earlier requests are sent first, because the client would otherwise match the error to an earlier request.
    */
   refuse(error: ParseError | HttpError): void {
     if (error.code === 'ECONNRESET' || !this.#socket.writable) return void this.#socket.destroy();

@@ -39,7 +39,7 @@ export class ApiRequest {
   /** The request target in origin form, including the query string. */
   readonly url: string;
   headers: IncomingHttpHeaders;
-  /** The cookies of the request. They are always empty, because the API accepts none. */
+  /** The cookies of the request; always empty, because the API accepts no cookies. */
   readonly cookies = NO_COOKIES;
   /** The parsed JSON body; `undefined` if there is no body, or it has not been read yet. */
   requestBody: unknown;
@@ -52,8 +52,8 @@ export class ApiRequest {
   /** Whether the request needs no validation: its response is in the cache, and none of its headers could be refused. */
   isKnownValid = false;
   /**
-   * The number of changes in a batch except the first one, which is counted as the request itself. 0 for a request that is not a
-   * batch, and until the body has been read.
+   * The number of changes in a batch after the first change, which is counted as the request itself. 0 for a request that is not
+   * a batch, and until the body has been read.
    */
   extraItems = 0;
   /**

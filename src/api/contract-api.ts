@@ -25,8 +25,8 @@ export type ContractApiDeps = {
   /** Sets the key of the request. Throws a 401 if the request has no accepted key. */
   readonly authenticate: (request: ApiRequest) => Promise<void>;
   /**
-   * Sets the rate limit headers of the response. Throws a 429 if the key or its organization sends too many requests. It is
-   * called for each request, and again for a batch as soon as its `extraItems` are known.
+   * Sets the rate limit headers of the response. Throws a 429 if the key or its organization sends too many requests. Called for
+   * each request, and again for a batch as soon as its `extraItems` are known.
    */
   readonly limit: (request: ApiRequest) => Promise<void> | void;
   /** Sets the caller of the request; throws a 403 if the caller may not call the operation. */
@@ -52,8 +52,8 @@ export type ContractApi = {
 };
 
 /**
- * Serves the contract by openapi-backend. The server and the mock use different handlers and different ways to identify the
- * caller; everything else is the same. Throws if the contract cannot be served.
+ * Creates an API that serves the contract by openapi-backend. The server and the mock share this code, but have different
+ * handlers and identify the caller in different ways. Throws if the contract cannot be served.
  */
 export async function createContractApi(deps: ContractApiDeps): Promise<ContractApi> {
   const { definition, permissions, throttle, authenticate, limit, permit, cache, send } = deps;
@@ -197,8 +197,8 @@ async function callHandler(handler: OperationHandler, request: ApiRequest, refus
 type Contract = Awaited<ReturnType<typeof openContract>>;
 
 /**
- * Opens openapi-backend with our own router and validator. They do work once, at startup, that openapi-backend's own router and
- * validator would repeat for each request.
+ * Opens openapi-backend with Charter's router and validator. These do work once, at startup, that openapi-backend's own router
+ * and validator would repeat for each request.
  */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({

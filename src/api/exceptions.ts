@@ -63,7 +63,10 @@ export type Exception = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { message: string; errors?: FieldErrors };
-  /** Whether the error is a bug or an outage. Such an error is logged. A refusal under load or during a move is neither. */
+  /**
+   * Whether the error is a bug or an outage, and is therefore logged. Refusals under load or during a move are neither bugs nor
+   * outages.
+   */
   readonly isFault: boolean;
 };
 

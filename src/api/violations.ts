@@ -203,8 +203,8 @@ function itemsIn(data: unknown): number {
 }
 
 /**
- * Returns whether the text is refused because it is blank. That is the case for a pattern that accepts a single letter; any other
- * pattern requires a special format.
+ * Returns whether the text is refused because it is blank, and not because of its format. A pattern that accepts a single letter
+ * requires no special format.
  */
 function isRefusedAsBlank(text: string, pattern: string): boolean {
   return text.trim() === '' && new RegExp(pattern, 'u').test('x');

@@ -85,7 +85,10 @@ export class Attempter {
     this.#options.logger.warn(line, 'could not attempt a webhook delivery; will try again');
   }
 
-  /** Returns the secrets that sign, the current one first. Throws if this process lacks the encryption key of one of them. */
+  /**
+   * Returns the secrets that sign the delivery, the current secret first. Throws if this process lacks the encryption key of a
+   * secret.
+   */
   #secretsOf({ organizationId, endpointId, secret, previousSecret }: ClaimedDelivery): Buffer[] {
     const endpoint = { organizationId, id: endpointId };
     const current = this.#keyring.decrypt(secret, placeOfWebhookSecret(endpoint));

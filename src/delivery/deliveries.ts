@@ -73,8 +73,8 @@ class Dispatcher {
   /** The results that are not written yet. */
   #results: AttemptResult[] = [];
   /**
-   * The endpoints to disable. They are kept apart from the results for which they are disabled, because results are written only
-   * once.
+   * The endpoints to disable. They are stored separately from the results for which they are disabled, because results are
+   * written only once, but disabling an endpoint may have to be repeated.
    */
   readonly #toDisable: { readonly endpoint: EndpointAtUrl; readonly reason: OwnReason }[] = [];
   /** The endpoint that had the last turn. */
@@ -159,8 +159,8 @@ class Dispatcher {
   }
 
   /**
-   * Writes the results, or keeps them during an outage. Any other failure concerns one result, and must not prevent the others
-   * from being written.
+   * Writes the results. During an outage, keeps the results for the next call. Any other failure concerns a single result, and
+   * must not prevent the other results from being written.
    */
   async #writeResults(): Promise<void> {
     let size = RESULTS_AT_ONCE;
@@ -281,9 +281,9 @@ export type AttemptSummary = { readonly isSuccess: boolean; readonly durationMs:
 type Place = EndpointKey & { readonly isFailing: boolean };
 
 /**
- * Limits the attempts that are in progress at the same time. The limit of an endpoint is 8 at first. Each quick success adds one,
- * up to 32; each slow response halves the limit, and each failure does so, too. An endpoint whose last attempt failed has the
- * limit 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
+ * Limits the attempts that are in progress at the same time. The limit of an endpoint is 8 at first. Each quick success increases
+ * the limit by one, up to 32; each slow response and each failure halves it. An endpoint whose last attempt failed has the limit
+ * 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
  */
 export class ConcurrencyLimits {
   /** The endpoints, by id, that have attempts in progress or a limit below FIRST_LIMIT. */

@@ -34,7 +34,7 @@ export class Keyring {
   readonly #current: EncryptionKey;
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
-  /** Creates a keyring of keys of 32 bytes. The first key encrypts; all of them decrypt. */
+  /** Creates a keyring of keys of 32 bytes. The first key encrypts; every key decrypts. */
   constructor([first, ...others]: readonly [Uint8Array, ...Uint8Array[]]) {
     this.#current = derive(first);
     this.#keys = new Map([this.#current, ...others.map(derive)].map(({ id, key }) => [id, key]));
@@ -75,8 +75,8 @@ export class Keyring {
 }
 
 /**
- * Parses keys of 32 bytes in base64 or base64url, separated by commas or white space. Returns `null` if there are none, or one of
- * them is malformed.
+ * Parses keys of 32 bytes in base64 or base64url, separated by commas or white space. Returns `null` if there is no key, or a key
+ * is malformed.
  */
 export function parseKeyring(text: string): Keyring | null {
   const keys = text.split(/[\s,]+/).filter((each) => each !== '');

@@ -35,7 +35,7 @@ export class Exchange {
   readonly startedAt = performance.now();
   /** The number of changes of a batch; `undefined` for any other request, and until the body has been read. */
   changes: number | undefined = undefined;
-  /** The part of the time that is in progress, and when it began. */
+  /** The current part of the request's time, and when that part began. */
   #part: TimePart = 'key';
   #partSince = this.startedAt;
   readonly #times: Record<TimePart, number> = {
@@ -47,14 +47,14 @@ export class Exchange {
     rendering: 0,
     sending: 0,
   };
-  /** Whether the request gets a line in the log. Refusals under load do not; they are only counted. */
+  /** Whether the request gets a line in the log. Refusals under load get no line; they are only counted. */
   isLogged = true;
 
   constructor(requestId: string) {
     this.requestId = requestId;
   }
 
-  /** Ends the part of the time that is in progress, and begins another one. */
+  /** Ends the current part of the request's time, and begins another part. */
   beginPart(part: TimePart): void {
     const now = performance.now();
     this.#times[this.#part] += now - this.#partSince;
@@ -62,7 +62,7 @@ export class Exchange {
     this.#partSince = now;
   }
 
-  /** Returns the milliseconds of each part, including the one in progress. */
+  /** Returns the milliseconds of each part so far, including the current part. */
   get times(): TimesByPart {
     this.beginPart(this.#part);
     return this.#times;

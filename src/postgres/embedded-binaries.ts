@@ -92,7 +92,7 @@ async function copyForSystem(native: string, version: string): Promise<string> {
     // chmod is necessary, because root's umask may have been strict when npm installed the package.
     const done = copied.ok ? await run('chmod', ['-R', 'u=rwX,go=rX', staging]) : copied;
     if (!done.ok) throw new StartUpError(`PostgreSQL could not be copied to ${target}: ${done.output}`, REINSTALL);
-    // The rename fails if another process has created the folder in the meantime. That process's copy is the same.
+    // The rename fails if another process has created the folder in the meantime. The copy of the other process is then used.
     await rename(staging, target).catch(() => undefined);
     return target;
   } finally {

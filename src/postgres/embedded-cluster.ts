@@ -27,8 +27,8 @@ const STAGING_LIFE_MS = 3_600_000;
 const ELSEWHERE = 'set DATA_DIR to another folder, or set DATABASE_URL to use your own PostgreSQL.';
 
 /**
- * Returns the cluster of `dataDir`; creates it if it is missing. Concurrent processes need no lock: each prepares a cluster in
- * its own folder, one atomic rename or symlink decides which cluster is used, and the others are deleted.
+ * Returns the cluster of `dataDir`, which is created if it is missing. Concurrent processes need no lock: each prepares a cluster
+ * in its own folder. One atomic rename or symlink decides which cluster is used, and the other clusters are deleted.
  */
 export async function getCluster(dataDir: string, sync: boolean): Promise<Cluster> {
   const known = await findCluster(dataDir);

@@ -38,7 +38,7 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** Returns an adapter for the migration engine. It changes PrismaPg, which is made for Prisma's client. */
+/** Returns an adapter for the migration engine: PrismaPg, which is made for Prisma's client, with some changes. */
 function adapterFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const charColumns = retypeCharColumns(pool);
   const factory = new PrismaPg(pool);

@@ -113,8 +113,8 @@ const MAX_ORIGINS = 4;
 const REPLACEMENT_INTERVAL_MS = 10_000;
 
 /**
- * Caches the file by origin. The attack: a client sends requests with any number of invented origins. A new origin replaces
- * another one only every ten seconds; in between, further origins get the file with the example's origin.
+ * Caches the file by origin. The attack: a client sends requests with any number of invented origins. A new origin replaces a
+ * cached origin only every ten seconds. Until then, requests with other new origins get the file with the example's origin.
  */
 function cacheReadByOrigin(read: Read): Read {
   const reads = new Map<string, Read>();

@@ -1,8 +1,8 @@
 import { isId } from '../domain/text.ts';
 import type { Edge } from '../store/sql/lists.ts';
 
-// A position is the place in a list where a page begins, encoded for the page's URL. It need not be secret: an edited position
-// shows only rows of the same list, and an invalid position shows the first page.
+// A position is the place in a list where a page begins, encoded for the page's URL. The position need not be secret: an edited
+// position shows only rows of the same list, and an invalid position shows the first page.
 
 export function encodePosition(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
@@ -33,7 +33,7 @@ function parseParts(text: string): readonly string[] | null {
 /** A timestamp in ISO 8601 with a year of four digits, because PostgreSQL supports a smaller range of years than a Date. */
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 
-/** Returns the time of a timestamp in ISO 8601, or `undefined` if the text is not one. */
+/** Returns the time of a timestamp in ISO 8601, or `undefined` if the text is not such a timestamp. */
 export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return INSTANT.test(text) && !Number.isNaN(instant.getTime()) ? instant : undefined;

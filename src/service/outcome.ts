@@ -121,8 +121,8 @@ export function invalid(field: string, message: string): Invalid {
 }
 
 /**
- * Joins the mistakes of a form in one outcome, so that the page shows all of them together. If a field has several mistakes, only
- * the first one is kept.
+ * Joins the mistakes of a form in one outcome, so that the page shows all of them together. Keeps only the first mistake of each
+ * field.
  */
 export function joinInvalid(checked: readonly ({ readonly kind: 'valid' | 'proven' } | Invalid | null)[]): Invalid {
   const fields: Record<string, readonly string[]> = {};
@@ -188,8 +188,7 @@ export function errorOf(refusal: Refusal): DomainError {
 /** A form whose action may be done only once, because the action shows a secret such as a new key. */
 export type OneTimeForm = {
   /**
-   * The random id that the dashboard gave the form. It is omitted if the action does not come from a form, and can then be
-   * repeated.
+   * The random id that the dashboard gave the form. If it is omitted, the action does not come from a form, and can be repeated.
    */
   readonly formId?: string | undefined;
 };

@@ -78,7 +78,7 @@ export class FairQueue {
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #lastTenant = '';
-  /** When a task last arrived from another tenant than the task before it. */
+  /** The last time at which a task arrived from another tenant than the task before. */
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 

@@ -105,10 +105,10 @@ const FEW_REQUESTS = 20;
 const MAX_SAMPLES = 400;
 
 /**
- * Records in memory when keys were used, how often rotated or revoked keys were refused, how many requests succeeded, were
- * refused and failed, and also some requests one by one: those that were refused or failed, and a sample of the others. Writes
+ * Records in memory when keys were used, how often rotated or revoked keys were refused, and how many requests succeeded, were
+ * refused and failed. Also records all refused and failed requests, and a sample of the successful requests, one by one. Writes
  * the records to the database every 5 seconds, or less often if writing takes long, so that requests need not wait. A process
- * that is killed loses what it has not written.
+ * that is killed loses the records that are not written.
  */
 export function startKeyUses(
   db: Database,
@@ -141,7 +141,7 @@ export function startKeyUses(
       try {
         await writeKeyUses(db, part);
       } catch (error) {
-        // The part that failed is tried last the next time, so that it does not prevent the others from being written.
+        // The part that failed is written last the next time, so that it does not prevent the other parts from being written.
         for (const use of [...uses, ...part]) newer.find(use).add(use);
         onFailure(error);
         return;
@@ -180,7 +180,7 @@ type KeyHour = { readonly organizationId: string; readonly keyId: string; readon
 /** The uses that are recorded between two writes. */
 class UseBuffer {
   readonly uses = new Map<string, PendingUse>();
-  /** The buffer that replaced this one when its write began; `null` if this one is current. */
+  /** The buffer that replaced this buffer when the write of this buffer began; `null` if this is the current buffer. */
   next: UseBuffer | null = null;
   /** The number of recorded requests, and of the samples among them. */
   requests = 0;

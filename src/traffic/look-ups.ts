@@ -99,8 +99,8 @@ export function coalesceLookUps<V>(
   }
 
   /**
-   * Refuses the requests of the look-up in flight, whose result is then ignored, and those that wait for the next look-up. Each
-   * of them has waited for at most `waitMs`. To refuse them one by one would need a timer for each request.
+   * Refuses the requests of the look-up in flight, whose result is then ignored, and the requests that wait for the next look-up.
+   * No such request has waited for longer than `waitMs`. Refusing the requests one by one would need a timer for each request.
    */
   function refuseWaiting(inFlight: SharedLookUp<V>): void {
     inFlight.refuse(tooSlowError());

@@ -135,7 +135,7 @@ export class TokenLeases {
 
   /**
    * Returns the tokens that the next lease requests, each subject once, because an SQL statement cannot update a row twice. After
-   * a change of limits, a subject briefly has two sets of tokens; the second waits for the lease after this one.
+   * a change of limits, a subject briefly has two sets of tokens. The second set waits for the lease after the next lease.
    */
   #takeLow(): LeasedTokens[] {
     const leased = new Map<string, LeasedTokens>();
@@ -148,7 +148,7 @@ export class TokenLeases {
     return [...leased.values()];
   }
 
-  /** Settles the waiting requests in order of arrival. Those that still cannot be decided wait for the next lease. */
+  /** Settles the waiting requests in order of arrival. Requests that still cannot be decided wait for the next lease. */
   #settleWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -12,8 +12,8 @@ const PROGRAM = join(import.meta.dirname, '../main.ts');
  */
 const METRICS_MS = 3000;
 /**
- * The maximum number of connections that were handed to a worker and that it has not taken. A worker with so many is stuck, and
- * gets no more.
+ * The maximum number of connections that a worker has been handed but has not taken. A worker with so many connections is stuck,
+ * and gets no more.
  */
 const MAX_UNTAKEN = 5000;
 
@@ -25,7 +25,7 @@ export type WorkerEvents = {
   onReady(): void;
   /** Called when the worker has begun to shut down by itself. */
   onLeaving(): void;
-  /** Called when the worker has taken a connection, and may get another one. */
+  /** Called when the worker has taken a connection, and can be handed another connection. */
   onTaken(): void;
   /** Called when a connection did not reach the worker. */
   onReturned(socket: Socket): void;
@@ -96,7 +96,7 @@ export class WorkerProcess {
     this.#lastConnection += 1;
     const message: SupervisorMessage = { kind: 'connection', id: this.#lastConnection };
     this.#untaken.set(message.id, socket);
-    // Node sends the next handle only when the worker has received this one. If the worker ends first, Node neither calls back
+    // Node sends the next handle only when the worker has received this handle. If the worker ends first, Node neither calls back
     // nor closes the handles that it keeps, so the socket stays open here until the worker has taken the connection.
     this.#child.send(message, socket, { keepOpen: true }, () => {});
   }

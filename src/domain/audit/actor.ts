@@ -34,8 +34,8 @@ export type SessionRecord = JudgedSession & {
 };
 
 /**
- * The signed-in user, as read at the beginning of the request. That is enough to show a page. An action locks the user's row in
- * its own transaction, and judges by that row.
+ * The signed-in user, as read at the beginning of the request. These values are current enough to show a page. An action locks
+ * the user's row in its own transaction, and uses the values of that row.
  */
 export type Actor = Pick<
   SessionRecord,

@@ -11,8 +11,9 @@ const MAX_SHOWN_MISTAKES = 5;
 const MAX_SHOWN_CHARACTERS = 60;
 
 /**
- * Parses addresses and subnets that are separated by line breaks, spaces or commas, and removes duplicates. If some entries are
- * invalid, throws "invalid". Each of the first invalid entries has a message that names its line; the others are only counted.
+ * Parses addresses and subnets that are separated by line breaks, spaces or commas, and removes duplicates. Throws "invalid" if
+ * some entries are invalid. The error has a message for each of the first invalid entries, with the number of its line, and the
+ * number of the other invalid entries.
  */
 export function parseAddressList(text: string, field: string): AddressList {
   const networks = new Set<string>();

@@ -83,7 +83,7 @@ export type RecordedRequest = {
   readonly durationMs: number;
 };
 
-/** The requests that are kept for each key: all that were refused or failed, up to a number, and a sample of the others. */
+/** The maximum numbers of unsuccessful and of successful requests that are kept for each key, and the number of days. */
 export const KEPT_REQUESTS = { unsuccessful: 1000, successful: 200, days: 7 };
 
 /** The lowest status of a request that was refused or failed. */

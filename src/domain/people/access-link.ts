@@ -24,8 +24,8 @@ export type AccessLinkRecord = {
 export type LinkMaker = { readonly userId: string; readonly role: Role; readonly deactivatedAt: Date | null };
 
 /**
- * Returns whether the link can still be used. Its creator must still be allowed to manage the user. Otherwise, a creator who was
- * deactivated or demoted could use a link that they have kept to take over the account.
+ * Returns whether the link can still be used. The creator of the link must still be allowed to manage the user. The attack: a
+ * creator who was deactivated or demoted uses a link that they have kept to take over the account.
  */
 export function isLinkOpen(link: Omit<AccessLinkRecord, 'name' | 'email'>, now: Date): boolean {
   return (

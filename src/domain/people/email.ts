@@ -42,7 +42,9 @@ export function normalDomain(text: string): string | null {
   return /^[^.]+(\.[^.]+)+$/.test(domain) ? domain : null;
 }
 
-/** Returns the normal form of a domain of at least two labels. Throws an error for the field "domain" if the text is not one. */
+/**
+ * Returns the normal form of a domain. Throws an error for the field "domain" if the text is not a domain of at least two labels.
+ */
 export function parseDomain(text: string): string {
   const domain = normalDomain(text.trim().replace(/^@/, '')) ?? '';
   const isName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9-]{2,63}$/.test(domain);

@@ -45,8 +45,8 @@ export function judgeSession(session: JudgedSession, now: Date): SessionVerdict 
 }
 
 /**
- * Returns whether the proof is recent. If the clock was set back since, `provedAt` is in the future, and must be no further away
- * than a past proof may be.
+ * Returns whether the proof is recent. If the clock was set back since the proof, `provedAt` is in the future. The proof is then
+ * recent if `provedAt` is less than PROOF_MINUTES ahead.
  */
 export function isProofFresh(provedAt: Date | null, now: Date): boolean {
   return provedAt !== null && Math.abs(minutes(provedAt, now)) < PROOF_MINUTES;

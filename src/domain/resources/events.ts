@@ -4,7 +4,7 @@ import type { Permission } from '../people/role.ts';
 
 /** The type of an event, such as "parent_program.created". */
 export type EventType = components['schemas']['Event']['type'];
-/** A resource whose changes are events. A migration calls "record_events_of" for each of them. */
+/** A resource whose changes are events. A migration calls "record_events_of" for the table of each such resource. */
 export type EventResource = EventType extends `${infer Resource}.${string}` ? Resource : never;
 
 /** The types of all events, as the contract lists them. The assertion is safe, because the type is made from the same list. */

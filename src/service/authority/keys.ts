@@ -177,7 +177,7 @@ type Situation = {
   readonly isSuspended: boolean;
 };
 
-/** Returns why the actor may do none of the key actions for the holder, or `null` if the actor may do all of them. */
+/** Returns why the actor may not do any key action for the holder, or `null` if the actor may do all key actions. */
 export function checkKeyActions({ actor, holder, policy, isSuspended }: Situation): KeyRefusal | null {
   if (holder.deactivatedAt !== null) return 'deactivated';
   if (actor === null) return null;

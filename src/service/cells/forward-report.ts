@@ -14,9 +14,9 @@ type Report = {
 };
 
 /**
- * Forwards a report of leaked keys to the other cells. Each cell revokes the keys that it has. A key can be in another cell
- * than the one in its text, because organizations move. Returns the cells that did not accept the report. Forwarding a report
- * twice does no harm.
+ * Forwards a report of leaked keys to the other cells. Each cell revokes the keys that it has. The text of a key may contain the
+ * name of another cell, because organizations move. Returns the cells that did not accept the report. Forwarding a report twice
+ * does no harm.
  */
 export async function forwardReport(
   { cells, own }: Pick<CommonAddress, 'cells' | 'own'>,

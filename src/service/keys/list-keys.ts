@@ -221,7 +221,7 @@ export async function getKeyWithRotations(
 
 async function getMovedKey(db: Database, actor: Actor, key: { userId: string; id: string }): Promise<MovedKey> {
   const moved = await findMovedKey(db, actor.scope, key);
-  // Without this check, the former holder of a key could learn to which integration it was moved.
+  // Without this check, the former holder could learn to which integration the key was moved.
   if (moved === null || (moved.holderOwnerId !== actor.userId && !maySeeKeysOfOthers(actor.role))) throw noSuchKey();
   const { holderId: id, holderKind, holderName: name, holderEmail: email } = moved;
   return { kind: 'moved', holder: { id, kind: holderKind, name, email } };

@@ -102,7 +102,7 @@ function accessOf(key: ListedKey, { userId, role, isSuspended }: Actor): Pick<Ke
     deactivatedAt: key.holderDeactivatedAt,
     ownerUserId: key.holderOwnerId,
   };
-  // The actual policy does not matter here, because it restricts members only, and members do not see the keys of others.
+  // The organization's policy does not matter here, because it restricts only members, and members do not see the keys of others.
   const policy = { membersMayCreateKeys: false };
   const refusal = checkKeyActions({ actor: { id: userId, role }, holder, policy, isSuspended });
   return { refusal, mayRevoke: mayRevokeKeysOfOthers(role) };

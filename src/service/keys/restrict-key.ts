@@ -56,8 +56,8 @@ export async function restrictKey(
     if (before === null) throw noSuchKey();
     if (endOf(before, at) !== null) return explainEndedKey(tx, scope, { id: keyId, userId: holder.id, now: at });
     const { requestsPerSecond } = request;
-    // An unchanged rate limit is not checked. It may exceed a limit of the organization that an operator has lowered since; the
-    // lower limit applies in any case.
+    // An unchanged rate limit is not checked, because it may exceed a limit of the organization that an operator has lowered
+    // since. The lower limit applies to requests in any case.
     const invalidLimit = requestsPerSecond === before.requestsPerSecond ? null : checkLimit(request, limits);
     if (list.kind === 'invalid') return joinInvalid([list, invalidLimit]);
     const addresses = list.value;

@@ -101,8 +101,8 @@ export async function allowPasswords(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Encrypts all secrets with the first encryption key of the configuration, so that the others are no longer needed. Returns the
- * number of secrets.
+ * Encrypts all secrets with the first encryption key of the configuration, so that the other keys are no longer needed. Returns
+ * the number of secrets.
  */
 export async function rotateEncryptionKey(db: Database): Promise<number> {
   return retireOtherKeys(db);

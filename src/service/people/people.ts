@@ -22,8 +22,8 @@ import { decodePosition, encodePosition, readListPage } from '../list-position.t
 type UserListPage = {
   readonly users: readonly UserDetails[];
   /**
-   * The number of users that match, and the position of the first one on this page, counted from 1; `null` if there are too many
-   * to count.
+   * The number of users that match, and the position of the page's first user among them, counted from 1; `null` if there are too
+   * many users to count.
    */
   readonly range: { readonly first: number; readonly total: number } | null;
   /** The `before` parameter of the previous page; `null` on the first page. */

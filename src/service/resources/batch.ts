@@ -107,7 +107,10 @@ export type ChangeResult<Row> =
 
 export type Batch<Row extends Stored> = {
   readonly changes: readonly Change<Row>[];
-  /** Whether either all changes are made, or none. Such a batch throws a RefusedChangesError if a change is refused. */
+  /**
+   * Whether the batch is atomic: all changes are made, or none. If a change is refused, an atomic batch throws a
+   * RefusedChangesError.
+   */
   readonly isAtomic: boolean;
 };
 

@@ -162,7 +162,7 @@ function createRecoveryCodes() {
 /**
  * Removes the second factor of a user who lost the authenticator and the recovery codes. Also removes a pending set-up and the
  * passkeys, which somebody else may have. Afterwards, the password alone opens the account, so the actor needs the right to
- * create a reset link for the user. Ends every session of the user, so that an intruder in one of them cannot set up a second
+ * create a reset link for the user. Ends every session of the user, so that an intruder in a session cannot set up a second
  * factor.
  */
 export async function resetSecondFactor(

@@ -88,7 +88,7 @@ export type SessionList = {
 
 export const MAX_LISTED_SESSIONS = 50;
 
-/** Lists the actor's sessions: first the session with this token, then the others, the most recently used first. */
+/** Lists the actor's sessions: first the session with this token, then the most recently used sessions. */
 export async function listSessions(
   db: Database,
   actor: Actor,

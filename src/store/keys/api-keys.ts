@@ -168,8 +168,8 @@ export async function recordExpiry(
 }
 
 /**
- * Moves a user's active key to an integration, under the given name. The key itself stays the same. Returns `false` if the user
- * has no such key, or if it is not active.
+ * Moves a user's active key to an integration, under the given name. The text of the key stays the same. Returns `false` if the
+ * user has no such key, or if it is not active.
  */
 export async function moveApiKey(
   tx: Transaction,
@@ -284,7 +284,7 @@ export async function findKeyHistory(
   });
 }
 
-/** Follows the successors of a rotated key. Returns the active successor; `null` if none of them is active. */
+/** Follows the successors of a rotated key. Returns the active successor; `null` if no successor is active. */
 export async function findActiveSuccessor(
   tx: Transaction,
   scope: OrganizationScope,
@@ -304,9 +304,9 @@ export async function findActiveSuccessor(
 }
 
 /**
- * Sets the normalized name of all API keys that lack one, in chunks. If the names of several current keys of a user look alike,
- * only the oldest key gets the normalized name, and the others get a unique value instead: those keys stay valid, and no further
- * key can have such a name.
+ * Sets the normalized name of all API keys that lack a normalized name, in chunks. If the names of several current keys of a user
+ * look alike, only the oldest key gets the normalized name. The other keys get a unique value instead, so that they stay valid,
+ * but no new key can have such a name.
  */
 export async function fillNameKeys(client: pg.ClientBase): Promise<void> {
   let [holder, taken] = ['', new Set<string>()];

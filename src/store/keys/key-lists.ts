@@ -80,7 +80,7 @@ export async function listKeysOf(
   return listKeys(db, scope, page, areActive ? ACTIVE : ENDED);
 }
 
-/** Lists the active keys that this user created for others, and so has seen in full, the newest first. */
+/** Lists the active keys that this user created for others, the newest first. The user has seen the whole text of these keys. */
 export async function listActiveKeysMadeForOthers(
   db: Database,
   scope: OrganizationScope,

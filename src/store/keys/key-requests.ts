@@ -7,11 +7,11 @@ import type { Database } from '../sql/database.ts';
 import type { Edge } from '../sql/lists.ts';
 import type { KeyUse } from './key-uses.ts';
 
-// The requests with API keys: those that were refused or failed, and a sample of the others.
+// The recorded requests with API keys: all refused and failed requests, and a sample of the successful requests.
 
 const WRITE = {
   name: 'write_key_requests',
-  // A request that was already written is skipped, so that it does not prevent the others from being written.
+  // A request that was already written is skipped, so that it does not prevent the other requests from being written.
   text: `
     insert into key_requests
       (organization_id, key_id, at, request_id, operation, status, exception, message, duration_ms)

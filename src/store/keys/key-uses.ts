@@ -49,8 +49,9 @@ const KNOWS_NETWORKS = 'k.used_networks @> all(held.networks)';
 const WRITE = {
   name: 'write_key_uses',
   // Locks the keys in the order of their ids, so that processes that write at the same time cannot deadlock. All of these locks
-  // are acquired before the first write to the tables of counts, and the lock of a key also protects its rows there. Every join can use an
-  // index, because the planner does not know the numbers of rows and would otherwise compare every row with every other row.
+  // are acquired before the first write to the tables of counts, and the lock of a key also protects the key's rows there. Every
+  // join can use an index. Otherwise, the planner, which does not know the numbers of rows, could compare every row with every
+  // other row.
   text: `
     with seen as (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],

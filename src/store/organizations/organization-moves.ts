@@ -111,8 +111,9 @@ export type MoveRecord = {
 };
 
 /**
- * Returns the first record of this move or of a later one; `null` if there is none. If this move was cancelled, returns the
- * cancellation instead of the start. A deletion during this move does not count, because it deletes a copy that was never used.
+ * Returns the first record of this move or of a later move; `null` if there is no such record. If this move was cancelled,
+ * returns the cancellation instead of the start. Ignores a deletion during this move, because that deletion removed a copy that
+ * was never used.
  */
 export async function findRecordSince(
   tx: Transaction,

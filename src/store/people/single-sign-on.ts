@@ -240,7 +240,7 @@ export type UnconfirmedPerson = {
   readonly subject: string;
   /** The provider's id of the session; empty if the provider gave none. */
   readonly sid: string;
-  /** The claims of the provider. Their consequences are decided only when the user confirms. */
+  /** The claims of the provider, which take effect only when the user confirms. */
   readonly claims: UnconfirmedClaims;
 };
 

@@ -212,7 +212,7 @@ export type SomePeople = {
 
 /**
  * Lists the active people who could not sign in if single sign-on were required: they are not linked to an identity, and their
- * e-mail is in none of the domains. `besides` is the break-glass administrator, who is omitted.
+ * e-mail is not of a domain in `domains`. `besides` is the break-glass administrator, who is omitted.
  */
 export async function listPeopleOutside(
   db: Database,

@@ -160,7 +160,9 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
  */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 
-/** Returns the refusal of the key, or accepts with the result of `use` for the row (`null` if there is no row). */
+/**
+ * Returns the refusal of the key or, if the key is accepted, the result of `use` for the row, which is `null` if there is no row.
+ */
 function resultOf<Row extends Times, T>(row: WriterAnd<Row> | undefined, use: (row: Row) => T): Checked<T | null> {
   const refused = writeRefusalOf(row);
   if (refused !== null) return refused;

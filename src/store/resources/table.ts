@@ -151,8 +151,8 @@ export function valueOfNewField({ defaults, setByOperations }: InitialValues, fi
 }
 
 /**
- * Returns a row that a server of this version or an earlier one stored. `keptOf` returns a field's stored value, or `undefined`
- * if the field was not stored.
+ * Returns a row that a server of this version or an earlier version stored. `keptOf` returns a field's stored value, or
+ * `undefined` if the field was not stored.
  */
 export function rowOfKept<Row extends Stored>(table: Table<Row>, keptOf: (field: string) => unknown): Row {
   const fields = ['id', ...Object.keys(table.columns), 'created_at', 'updated_at'];

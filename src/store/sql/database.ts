@@ -196,7 +196,7 @@ class PrimaryClient extends pg.Client {
 
   /**
    * Throws if PostgreSQL is a standby, because a standby can be behind its primary. During a failover, a load balancer may choose
-   * the new primary before it has applied all changes, so a read would miss some of them.
+   * the new primary while it is still a standby that has not applied all changes, so a read would miss some changes.
    */
   refuseStandby(): void {
     if (this.#isStandby) throw new Error('The PostgreSQL is a standby');

@@ -16,8 +16,8 @@ export type TenantTable = {
   readonly owner: 'id' | 'organization_id';
   readonly columns: readonly string[];
   /**
-   * The columns that contain a secret or the hash of one. They are recognized by their types or names; all binary columns are
-   * among them.
+   * The columns that contain a secret or the hash of a secret. They are recognized by their types or names. All binary columns
+   * count as secret.
    */
   readonly secretColumns: readonly string[];
 };

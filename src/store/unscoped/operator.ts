@@ -4,7 +4,7 @@ import type { Database } from '../sql/database.ts';
 
 // Queries of the operator's commands.
 
-/** Lists the users with this e-mail. There are several users only if none of them has accepted an invitation. */
+/** Lists the users with this e-mail. Several users can have the same e-mail only if they have not accepted an invitation. */
 export async function listUsersByEmail(db: Database, email: string) {
   const address = normalEmail(email);
   if (address === null) return [];

@@ -121,7 +121,7 @@ const CLAIM = {
 
 /**
  * Claims deliveries that are due, and increments their numbers of attempts. For `leaseSeconds`, no other process can claim these
- * deliveries. After that, any process can, because this one may have been killed.
+ * deliveries. After that, any process can claim them, because this process may have been killed.
  */
 export async function claimDeliveries(
   db: Database,
@@ -173,7 +173,7 @@ export type AttemptResult = Pick<
   readonly error: string;
   /** The first 1,024 bytes of the response's body. */
   readonly responseBody: Uint8Array;
-  /** How long to wait before the next attempt if this one failed; `null` if this was the last attempt. */
+  /** How long to wait before the next attempt if this attempt failed; `null` if this was the last attempt. */
   readonly retryMs: number | null;
 };
 

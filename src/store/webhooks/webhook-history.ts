@@ -186,7 +186,7 @@ export async function lockWebhookDelivery(
 /** The start of an SQL statement that makes deliveries due now, as if their events had just happened. */
 const MAKE_DUE = Prisma.sql`update webhook_deliveries set state = 'pending', failures = 0, next_attempt_at = now()`;
 
-/** Makes the delivery due now, as if its event had just happened. The numbers of its attempts continue from the last one. */
+/** Makes the delivery due now, as if its event had just happened. The numbering of its attempts continues. */
 export async function resendWebhookDelivery(
   tx: Transaction,
   scope: OrganizationScope,

@@ -23,7 +23,7 @@ export type NotAdmitted = { readonly kind: 'not-admitted'; readonly reason: NotA
 export type NotAdmittedReason =
   /** The provider gives no e-mail, or says that it is not verified. */
   | 'no-email'
-  /** The domain of the e-mail is not one that the organization has verified. */
+  /** The organization has not verified the domain of the e-mail. */
   | 'foreign-domain'
   /** No user of the organization has the e-mail, and new people get no account. */
   | 'no-account'

@@ -24,8 +24,8 @@ export async function findConnectionForEmail(db: Database, email: string): Promi
 }
 
 /**
- * Finds the connection of the organization with the id in a URL. Its scope may be used only for a sign-in that the provider
- * confirms.
+ * Finds the connection of the organization with the id in a URL. The scope of the connection may be used only for a sign-in that
+ * the provider confirms.
  */
 export async function findConnectionById(db: Database, organizationId: string): Promise<Connection | null> {
   if (!isId(organizationId)) return null;

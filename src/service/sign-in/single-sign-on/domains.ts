@@ -117,7 +117,7 @@ async function recordVerification(
 }
 
 /**
- * Verifies a domain for which an operator vouches, without its TXT record. Adds the domain if the organization has not done so.
+ * Verifies a domain for which an operator vouches, without its TXT record. Adds the domain to the organization if necessary.
  * Returns the domain in its normal form. Throws if another organization has verified the domain.
  */
 export async function vouchForDomain(

@@ -195,7 +195,8 @@ export async function redeemCode(
     if (claims === undefined) throw new Error('The response has no ID token.');
     const more = await fetchMoreClaims(config, { claims, accessToken: tokens.access_token, wanted });
     const email_verified = verificationOf(claims, more);
-    // The claims of the signed ID token come last, so that they override the others. `auth_time` comes from the ID token only.
+    // The claims of the signed ID token come last, so that they override the claims of the UserInfo endpoint. `auth_time` comes
+    // from the ID token only.
     return { kind: 'claims', claims: { ...more, ...claims, auth_time: claims.auth_time, email_verified } };
   });
 }
