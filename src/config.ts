@@ -14,10 +14,11 @@ import {
   readRatio,
   type Variable,
 } from './config-values.ts';
+import { type Environment, variablesIn } from './config-variables.ts';
 import { StartUpError } from './domain/errors.ts';
 import type { WebhookTargets } from './domain/forbidden-address.ts';
 import type { Keyring } from './domain/keyring.ts';
-import { ENVIRONMENTS, type Environment } from './domain/keys/api-key.ts';
+import { ENVIRONMENTS, type Environment as KeyEnvironment } from './domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, MAX_REQUESTS_PER_SECOND, type RequestLimits } from './domain/keys/request-limits.ts';
 import { parseScannerKeys, type ScannerKeys } from './domain/keys/secret-scanning.ts';
 import { canonicalNetwork } from './domain/network.ts';
@@ -57,7 +58,7 @@ export type Config = CellConfig &
     readonly drainSeconds: number;
     readonly logLevel: (typeof LOG_LEVELS)[number];
     readonly nodeEnv: (typeof NODE_ENVS)[number];
-    readonly environment: Environment;
+    readonly environment: KeyEnvironment;
     /** The origin of the dashboard, such as https://charter.example.org; `undefined` if the origin is taken from each request. */
     readonly publicUrl: string | undefined;
     /**
@@ -72,16 +73,11 @@ export type Config = CellConfig &
 /** The networks of the receivers and identity providers that a developer runs beside a demonstration. */
 const THIS_MACHINE = '127.0.0.0/8, ::1';
 
-/** The variables whose values are not trimmed, because the path of a file or folder may end with a line break. */
-const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
-
 /**
  * Reads and validates the environment variables. An empty variable counts as unset. Throws a StartUpError if a value is invalid.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // Files with variables or secrets often end with a line break, which becomes part of a value.
-  const variable: Variable = (name) =>
-    (PATHS.includes(name) ? env[name] : env[name]?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
+export function readConfig(env: Environment): Config {
+  const variable = variablesIn(env);
   const nodeEnv = readOneOf('NODE_ENV', variable('NODE_ENV'), { fallback: 'development', allowed: NODE_ENVS });
   const isDemonstration = nodeEnv === 'development';
   const config = {
@@ -150,6 +146,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   requireConsistency(config);
   return config;
+}
+
+/** Returns the names of all environment variables that a server reads. */
+export function listVariables(): string[] {
+  const names = new Set<string>();
+  const get = (_target: object, name: string) => void names.add(name);
+  readConfig(new Proxy({}, { get }));
+  return [...names].toSorted();
 }
 
 const MAX_WORKERS = 256;

@@ -1,10 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { readConfig } from '../src/config.ts';
+import { join } from 'node:path';
+import { listVariables, readConfig } from '../src/config.ts';
+import { findUnknownVariables, SECRETS } from '../src/config-variables.ts';
 import { StartUpError } from '../src/domain/errors.ts';
 import { Keyring } from '../src/domain/keyring.ts';
 import { createScanner } from './support/dashboard/reports.ts';
+import { useFolder } from './support/folder.ts';
 import { ENCRYPTION_KEY } from './support/postgres/postgres.ts';
 
 function refusalOf(env: Record<string, string>): StartUpError {
@@ -15,6 +18,8 @@ function refusalOf(env: Record<string, string>): StartUpError {
   }
   throw new Error('It was not refused.');
 }
+
+const folder = await useFolder();
 
 const DEFAULTS = {
   port: 3000,
@@ -108,6 +113,59 @@ test('the variables of this test are those that the configuration reads, and tho
 test('unset and empty variables get their defaults', () => {
   expect(readConfig({})).toEqual(DEFAULTS);
   expect(readConfig(Object.fromEntries(Object.keys(ENV).map((name) => [name, ''])))).toEqual(DEFAULTS);
+});
+
+test('a variable with a secret is read from the file that NAME_FILE names', async () => {
+  const files: Record<string, string> = {};
+  for (const [name, value] of Object.entries(ENV).filter(([each]) => SECRETS.includes(each))) {
+    files[`${name}_FILE`] = join(folder, name);
+    await writeFile(join(folder, name), `${value}\n`);
+  }
+  expect(Object.keys(files)).toHaveLength(SECRETS.length);
+  const others = Object.fromEntries(Object.entries(ENV).filter(([name]) => !SECRETS.includes(name)));
+  expect(readConfig({ ...others, ...files })).toEqual({ ...readConfig(ENV), keyring: expect.any(Keyring) });
+  const { DATABASE_URL } = ENV;
+  expect(refusalOf({ ...files, DATABASE_URL }).message).toBe('Both DATABASE_URL and DATABASE_URL_FILE are set.');
+  expect(refusalOf({ SMTP_URL_FILE: join(folder, 'missing') }).message).toMatch(
+    /^The file of SMTP_URL_FILE could not be read: ENOENT/,
+  );
+  await writeFile(join(folder, 'empty'), '\n');
+  expect(refusalOf({ ENCRYPTION_KEY_FILE: join(folder, 'empty') }).message).toMatch(
+    /^The file of ENCRYPTION_KEY_FILE is empty/,
+  );
+});
+
+test('unknown variables that look like ours are found, with the one that was probably meant', () => {
+  const known = listVariables();
+  expect(known).toEqual(expect.arrayContaining([...Object.keys(ENV), ...SECRETS.map((name) => `${name}_FILE`)]));
+  const found = (names: readonly string[]) =>
+    findUnknownVariables(Object.fromEntries(names.map((name) => [name, 'x'])), known).map(({ name, similar }) => [
+      name,
+      similar,
+    ]);
+  expect(found(['CHARTER_REGION', 'RATE_LIMIT_PER_KEYS', 'DATABSE_URL', 'Log_Level', 'SMTP_URLFILE', 'HOSTS'])).toEqual(
+    [
+      ['CHARTER_REGION', null],
+      ['DATABSE_URL', 'DATABASE_URL'],
+      ['HOSTS', 'HOST'],
+      ['Log_Level', 'LOG_LEVEL'],
+      ['RATE_LIMIT_PER_KEYS', 'RATE_LIMIT_PER_KEY'],
+      ['SMTP_URLFILE', 'SMTP_URL_FILE'],
+    ],
+  );
+  const usual = [
+    'HOME',
+    'PATH',
+    'HOSTNAME',
+    'LOGNAME',
+    'NODE_OPTIONS',
+    'PGHOST',
+    'PGPORT',
+    'TZ',
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'CHARTER_API_KEY',
+  ];
+  expect(found([...usual, ...known])).toEqual([]);
 });
 
 test('line breaks around a value are no part of it, except in paths', () => {

@@ -9,6 +9,7 @@ import { isOutage } from '../../src/store/sql/database-errors.ts';
 import { addArchiveCommands } from './archive-commands.ts';
 import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';
+import { addInstallationCommands } from './installation-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands, addUserCommands } from './organization-commands.ts';
 import { addSingleSignOnCommands } from './single-sign-on-commands.ts';
@@ -20,6 +21,7 @@ const COMMANDS = [
   addUserCommands,
   addKeyCommands,
   addCellCommands,
+  addInstallationCommands,
 ];
 
 /** What a command uses instead of the globals of its process. */
@@ -56,7 +58,7 @@ function messageOf(error: unknown): string {
   throw error;
 }
 
-function createProgram(config: Config, { stdout, stderr }: Surroundings): Command {
+function createProgram(config: Config, { env, stdout, stderr }: Surroundings): Command {
   const program = new Command(commandLine('admin'))
     .version(RELEASE_VERSION)
     .exitOverride()
@@ -87,7 +89,7 @@ function createProgram(config: Config, { stdout, stderr }: Surroundings): Comman
       await leave();
     }
   };
-  const context = { config, execute, print, warn };
+  const context = { config, env, execute, print, warn };
   for (const add of COMMANDS) add(program, context);
   return program;
 }

@@ -16,6 +16,8 @@ export type Execute = (
 ) => Promise<void>;
 export type Context = {
   readonly config: Config;
+  /** The environment variables of the command. */
+  readonly env: NodeJS.ProcessEnv;
   readonly execute: Execute;
   /** Prints the result of a command that needs no database. */
   readonly print: (result: object) => void;

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 
 const HELP = `node charter.mjs             starts the server
+node charter.mjs check       checks the environment variables, and starts nothing
 node charter.mjs admin       administers the installation; --help lists the commands
 node charter.mjs workflows   runs the workflows against a server; --help tells how
 node charter.mjs health      exits with 0 if the server of this machine is ready, else with 1
@@ -12,7 +13,13 @@ node charter.mjs --version   prints the version of this release
 
 The environment variables are the same for all commands; README.md names those that every server needs.
 `;
-const PROGRAMS = { start: './src/main.ts', admin: './scripts/admin/main.ts', workflows: './scripts/workflows/main.ts' };
+const PROGRAMS = {
+  start: './src/main.ts',
+  // A command of admin, which keeps its name as the first argument.
+  check: './scripts/admin/main.ts',
+  admin: './scripts/admin/main.ts',
+  workflows: './scripts/workflows/main.ts',
+};
 
 const [name = 'start'] = process.argv.slice(2);
 const { engines, version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -25,7 +32,7 @@ if (isTooOld(process.versions.node, engines.node.replace('>=', ''))) {
   );
   process.exitCode = 1;
 } else if (Object.hasOwn(PROGRAMS, name)) {
-  process.argv.splice(2, 1);
+  if (name !== 'check') process.argv.splice(2, 1);
   await import(new URL(PROGRAMS[name], import.meta.url).href);
 } else if (name === 'health') {
   process.exitCode = (await isReady()) ? 0 : 1;

@@ -48,6 +48,8 @@ const OWN = {
   'deploy/Dockerfile': 'Dockerfile',
   'deploy/charter.env': 'deploy/charter.env',
   'deploy/charter.service': 'deploy/charter.service',
+  'deploy/compose.yaml': 'deploy/compose.yaml',
+  'deploy/kubernetes.yaml': 'deploy/kubernetes.yaml',
   'deploy/haproxy.cfg': 'deploy/haproxy.cfg',
   'deploy/cells.map': 'deploy/cells.map',
   'deploy/haproxy-cells.cfg': 'deploy/haproxy-cells.cfg',

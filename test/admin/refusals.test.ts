@@ -116,3 +116,15 @@ test('a command does not use the connection pooler', async () => {
   const { code, stderr } = await runAdminCommand(pooler.url, ['list-organizations'], options);
   expect({ code, stderr, clients: pooler.clients() }).toEqual({ code: 0, stderr: '', clients: 0 });
 });
+
+test('check names unknown variables without a database, and refuses invalid ones', async () => {
+  const env = { DATABASE_URL: 'postgresql://charter@127.0.0.1:1/charter', CHARTER_REGION: 'eu', LOG_LEVELS: 'info' };
+  expect(await runAdminCommand('', ['check'], env)).toEqual({
+    code: 0,
+    stdout: 'configuration: valid\nunknown variables: 2\n',
+    stderr: 'CHARTER_REGION is unknown, and ignored.\nLOG_LEVELS is unknown, and ignored. Did you mean LOG_LEVEL?\n',
+  });
+  expect(await refusalOf(runAdminCommand('', ['check'], { LOG_LEVEL: 'loud' }))).toMatch(
+    /^LOG_LEVEL is invalid: "loud"\./,
+  );
+});

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config.ts';
+import { parseEnv } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { listVariables, readConfig } from '../../src/config.ts';
 import { TIMEOUT_MS } from '../../src/observability/health.ts';
 import { LIMITS, STOP_SECONDS } from '../../src/server.ts';
 import { SESSION_SETTINGS } from '../../src/store/sql/session-settings.ts';
 import { blocksOf, readGuide } from '../support/contract/guides.ts';
 import { ENCRYPTION_KEY } from '../support/postgres/postgres.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
+import { startServer } from '../support/servers/server.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../scripts/dist/deploy');
 
@@ -69,6 +73,98 @@ test.each([
   const [, backend = ''] = (await read(file)).split(`\nbackend ${name}\n`);
   expect(backend).not.toBe('');
   expect(readGuide(guide)).toContain(`backend ${name}\n${backend}`);
+});
+
+/** Returns the documents of a YAML file. Throws if one cannot be parsed. */
+async function readYaml(name: string): Promise<Yaml[]> {
+  return parseAllDocuments(await read(name)).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS();
+  });
+}
+
+/** Returns all values with this name in a document, at any depth. */
+function valuesIn(document: unknown, name: string): unknown[] {
+  if (typeof document !== 'object' || document === null) return [];
+  return Object.entries(document).flatMap(([each, value]) => [
+    ...(each === name ? [value] : []),
+    ...valuesIn(value, name),
+  ]);
+}
+
+type Yaml = Readonly<Record<string, unknown>>;
+
+test('the files for Docker Compose and Kubernetes configure a server as the unit does', async () => {
+  const [compose] = await readYaml('compose.yaml');
+  const objects = await readYaml('kubernetes.yaml');
+  expect(objects.map(({ kind }) => kind)).toEqual([
+    'Secret',
+    'ConfigMap',
+    'Job',
+    'Deployment',
+    'Service',
+    'PodDisruptionBudget',
+  ]);
+  const [server] = valuesIn(compose, 'server');
+  const [given] = valuesIn(server, 'environment');
+  const [data] = valuesIn(objects, 'data');
+  const known = listVariables();
+  for (const variables of [given, data]) {
+    const names = Object.keys(Object(variables));
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(['DATABASE_URL_FILE', 'ENCRYPTION_KEY_FILE', 'PUBLIC_URL']));
+    // The values are valid, with the secrets in their place.
+    const { DATABASE_URL_FILE, ENCRYPTION_KEY_FILE, ...others } = Object(variables);
+    const env = {
+      ...others,
+      DATABASE_URL: 'postgresql://a@b/c',
+      ENCRYPTION_KEY,
+      NODE_ENV: 'production',
+      HOST: '0.0.0.0',
+    };
+    const { drainSeconds } = readConfig(env);
+    const grace =
+      variables === given ? valuesIn(server, 'stop_grace_period') : valuesIn(objects, 'terminationGracePeriodSeconds');
+    expect(Number.parseInt(String(grace), 10)).toBeGreaterThan(drainSeconds + STOP_SECONDS);
+    // Each secret is where the variable says.
+    const places = [DATABASE_URL_FILE, ENCRYPTION_KEY_FILE].map((path: string) => path.split('/').at(-1) ?? '');
+    const [secrets] = valuesIn(variables === given ? compose : objects, variables === given ? 'secrets' : 'stringData');
+    for (const name of places)
+      expect(Object.values(Object(secrets)).includes(name) || name in Object(secrets)).toBe(true);
+  }
+  expect(valuesIn(compose, 'POSTGRES_PASSWORD_FILE')).toEqual(['/run/secrets/postgres-password']);
+  expect([valuesIn(server, 'read_only'), valuesIn(objects, 'readOnlyRootFilesystem')]).toEqual([[true], [true, true]]);
+  expect(valuesIn(objects, 'runAsUser')).toEqual([1000, 1000]);
+
+  const paths = valuesIn(objects, 'httpGet').map((probe) => Object(probe).path);
+  expect(paths).toEqual(['/livez', '/livez', '/readyz']);
+  await using running = await startServer();
+  for (const path of paths) expect((await running.anonymous.get(path)).status).toBe(200);
+  const [readiness] = valuesIn(objects, 'readinessProbe');
+  expect(Object(readiness).timeoutSeconds).toBeGreaterThan(TIMEOUT_MS / 1000);
+  // The Job runs a command that exists.
+  const [[, ...parameters] = []] = valuesIn(objects, 'args').map((args) => [args].flat().map(String));
+  const help = await runAdminCommand('', [...parameters, '--help'], { DATABASE_URL: '' });
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('pending migrations') });
+});
+
+test('Node reads the variables of the unit, also a list of cells, from the file that the unit reads', async () => {
+  const [cells] = blocksOf('cells.md').filter(({ code }) => code.startsWith('CHARTER_CELL='));
+  const text = `${await read('charter.env')}${cells?.code}`;
+  expect(
+    readConfig({ ...parseEnv(text), ENCRYPTION_KEY, PUBLIC_URL: 'https://eu1.charter.example.org' }).cells,
+  ).toMatchObject([
+    { name: 'eu1', title: 'Europe' },
+    { name: 'us1', title: 'United States' },
+  ]);
+  for (const [guide, file] of [
+    ['configuration.md', readGuide('configuration.md')],
+    ['README', await readFile(join(DEPLOY, '../README.md'), 'utf8')],
+  ])
+    expect({ guide, file }).toEqual({
+      guide,
+      file: expect.stringContaining('node --env-file=/etc/charter/charter.env'),
+    });
 });
 
 test('HAProxy ends TLS, as a server with an https PUBLIC_URL needs', async () => {

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { listVariables } from '../../src/config.ts';
+import { findUnknownVariables } from '../../src/config-variables.ts';
+import type { Context } from './context.ts';
+
+/** Adds the commands for the configuration and the tables of an installation. */
+export function addInstallationCommands(program: Command, { env, execute, print, warn }: Context): void {
+  program
+    .command('check')
+    .description('check the environment variables without a database, and name unknown ones that look like ours')
+    .action(() => {
+      // An invalid variable has already been refused.
+      const unknown = findUnknownVariables(env, listVariables());
+      for (const { name, similar } of unknown)
+        warn(`${name} is unknown, and ignored.${similar === null ? '' : ` Did you mean ${similar}?`}`);
+      print({ configuration: 'valid', unknown_variables: unknown.length });
+    });
+
+  program
+    .command('migrate')
+    .description('apply the pending migrations, as the start of a server does')
+    .action(() => execute(async () => ({ migrations: 'all applied' })));
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import type { Variable } from './config-values.ts';
+import { StartUpError } from './domain/errors.ts';
+
+// How environment variables are read: from the environment, or, for secrets, from files.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables whose values are not trimmed, because the path of a file or folder may end with a line break. */
+const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
+
+/** The variables whose values contain a secret. NAME_FILE may name a file with the value of each. */
+export const SECRETS = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'ENCRYPTION_KEY',
+  'SMTP_URL',
+  'CHARTER_CELLS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+];
+
+/** Returns the function that reads the variables of `env`. An empty variable counts as unset. */
+export function variablesIn(env: Environment): Variable {
+  return (name) => {
+    const given = SECRETS.includes(name) ? readSecret(env, name) : env[name];
+    // Files with variables or secrets often end with a line break, which becomes part of a value.
+    return (PATHS.includes(name) ? given : given?.replaceAll(/^[\r\n]+|[\r\n]+$/g, '')) || undefined;
+  };
+}
+
+function readSecret(env: Environment, name: string): string | undefined {
+  const value = env[name] || undefined;
+  const path = env[`${name}_FILE`] || undefined;
+  if (path === undefined) return value;
+  if (value !== undefined)
+    throw new StartUpError(
+      `Both ${name} and ${name}_FILE are set.`,
+      'Unset one of them, so that it is clear which counts.',
+    );
+  const text = readText(name, path);
+  if (text.trim() !== '') return text;
+  throw new StartUpError(`The file of ${name}_FILE is empty: ${path}.`, `Write the value of ${name} to it.`);
+}
+
+function readText(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const remedy = `Set it to the path of a file with the value of ${name}, which the user of the server may read.`;
+    throw new StartUpError(`The file of ${name}_FILE could not be read: ${reason}.`, remedy, { cause });
+  }
+}
+
+/** Variables that other programs of Charter read. */
+const OF_OTHER_PROGRAMS = ['CHARTER_API_KEY', 'CHARTER_URL'];
+const OURS = /^CHARTER_/;
+
+/**
+ * Returns the variables of `env` that a server does not know but that look like its own, each with the known name that is most
+ * similar to it, or `null`. A typing mistake in an optional variable has no other symptom.
+ */
+export function findUnknownVariables(
+  env: Environment,
+  known: readonly string[],
+): { readonly name: string; readonly similar: string | null }[] {
+  const unknown = Object.keys(env).filter((name) => !known.includes(name) && !OF_OTHER_PROGRAMS.includes(name));
+  return unknown
+    .map((name) => ({ name, similar: similarTo(name, known) }))
+    .filter(({ name, similar }) => similar !== null || OURS.test(name))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The length from which a name with two mistakes is still similar. Of shorter names, other programs have similar ones. */
+const LONG = 8;
+
+function similarTo(name: string, known: readonly string[]): string | null {
+  const distances = known.map((each) => ({ each, distance: distanceOf(name.toUpperCase(), each) }));
+  const near = distances.filter(({ each, distance }) => distance <= (each.length < LONG ? 1 : 2));
+  return near.toSorted((one, other) => one.distance - other.distance)[0]?.each ?? null;
+}
+
+/** Returns how many characters must be added, removed or replaced to turn one text into the other (Levenshtein). */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (const [i, character] of [...one].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j += 1) {
+      const replaced = (row[j] ?? 0) + (character === other[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
