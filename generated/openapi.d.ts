@@ -75,7 +75,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a parent program by your own ID
+         * @description Returns the parent program of your organization that has your own ID, as `GET /api/parent_programs/{id}` does. An
+         *     `external_id` that only another organization has gets the same 404 as one that does not exist.
+         *
+         *     Send its last `ETag` in `If-None-Match` to get 304 if it has not changed. The `ETag` is the same at both paths.
+         *
+         *     Percent-encode the `external_id` in the path, a slash in it too. Most HTTP clients cannot send the IDs `.` and `..`
+         *     in a path; use the parameter `external_id` of `GET /api/parent_programs` for these.
+         */
+        get: operations["getParentProgramByExternalId"];
         /**
          * Create or replace a parent program
          * @description Creates the parent program with your own ID, or replaces the content of the one that has it. A field that you omit
@@ -92,7 +102,21 @@ export interface paths {
          */
         put: operations["upsertParentProgram"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a parent program by your own ID
+         * @description Permanently deletes the parent program of your organization that has your own ID. Its `external_id` can then be used
+         *     again.
+         *
+         *     Send the last `ETag` that you received in `If-Match` to avoid deleting changes that you have not seen: if the
+         *     parent program has changed in the meantime, the response is 412.
+         *
+         *     An `external_id` that only another organization has gets the same 404 as one that does not exist or whose parent
+         *     program was already deleted.
+         *
+         *     Percent-encode the `external_id` in the path, a slash in it too. Most HTTP clients cannot send the IDs `.` and `..`
+         *     in a path; send these to `POST /api/parent_programs/batch`.
+         */
+        delete: operations["deleteParentProgramByExternalId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -620,7 +644,7 @@ export interface components {
             if_match?: string;
             body: components["schemas"]["ParentProgramUpdate"];
         };
-        /** @description Deletes a parent program, as `deleteParentProgram` does. */
+        /** @description Deletes a parent program by its `id`, as `deleteParentProgram` does, or by its `external_id`, as `deleteParentProgramByExternalId` does. Send one of the two. */
         ParentProgramDeleteChange: {
             /**
              * @description Delete. (enum property replaced by openapi-typescript)
@@ -632,7 +656,12 @@ export interface components {
              * @description The ID of the parent program to delete.
              * @example 019c2291-34b8-752e-bca9-6513269e0d37
              */
-            id: string;
+            id?: string;
+            /**
+             * @description Your own ID of the parent program to delete.
+             * @example sis-20417
+             */
+            external_id?: string;
             /**
              * @description The header `If-Match` of the request.
              * @example "5PCSWvuqX5dplNHdfbjbVq"
@@ -1114,21 +1143,6 @@ export interface components {
                 "application/json": components["schemas"]["UnsupportedMediaTypeException"];
             };
         };
-        /** @description Your organization has nothing with this `id`. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
-        NotFoundException: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Cache-Control": components["headers"]["CacheControlNoStore"];
-                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
-                "RateLimit-Policy"?: string;
-                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
-                RateLimit?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["NotFoundException"];
-            };
-        };
         /** @description What you want to change or delete has changed since you read it: its entity tag is not one of those in `If-Match`. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
         PreconditionFailedException: {
             headers: {
@@ -1142,6 +1156,21 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["PreconditionFailedException"];
+            };
+        };
+        /** @description Your organization has nothing with this `id`. The response is the same for an ID that does not exist and for an ID that belongs to another organization. */
+        NotFoundException: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Cache-Control": components["headers"]["CacheControlNoStore"];
+                /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                "RateLimit-Policy"?: string;
+                /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                RateLimit?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotFoundException"];
             };
         };
         /** @description A query parameter is unknown. `errors` contains each one and explains what to change. */
@@ -1540,6 +1569,81 @@ export interface operations {
             503: components["responses"]["ServiceUnavailableException"];
         };
     };
+    getParentProgramByExternalId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Return the content only if its entity tag is not one of these. Otherwise, the response is 304 without a body. Send the last `ETag` that you received from the same URL. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Your own ID of the parent program, percent-encoded. */
+                external_id: components["parameters"]["ExternalIdInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The parent program. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlRevalidate"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentProgram"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            /** @description Your organization has no parent program with this `external_id`. The response is the same for an `external_id` that does not exist and for one that only another organization has. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotFoundException"];
+                };
+            };
+            405: components["responses"]["MethodNotAllowedException"];
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            414: components["responses"]["UriTooLongException"];
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
     upsertParentProgram: {
         parameters: {
             query?: never;
@@ -1598,19 +1702,7 @@ export interface operations {
             400: components["responses"]["BadRequestException"];
             401: components["responses"]["AuthenticationException"];
             403: components["responses"]["AuthorizationException"];
-            /** @description The path does not support this method. The `Allow` header lists the method that it supports. */
-            405: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Cache-Control": components["headers"]["CacheControlNoStore"];
-                    /** @description The method that the path supports. */
-                    Allow: "PUT";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MethodNotAllowedException"];
-                };
-            };
+            405: components["responses"]["MethodNotAllowedException"];
             406: components["responses"]["NotAcceptableException"];
             408: components["responses"]["RequestTimeoutException"];
             /** @description The condition in `If-None-Match` or `If-Match` is not met: the parent program exists already, has changed since you read it, or does not exist. Or the tag in `If-Match` is weak (`W/`). Nothing was changed. */
@@ -1632,6 +1724,78 @@ export interface operations {
             414: components["responses"]["UriTooLongException"];
             415: components["responses"]["UnsupportedMediaTypeException"];
             /** @description A parameter or a field of the body is missing, invalid, unknown or repeated. `errors` contains each one and explains what to change. Nothing was changed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationException"];
+                };
+            };
+            429: components["responses"]["TooManyRequestsException"];
+            500: components["responses"]["ServerException"];
+            501: components["responses"]["NotImplementedException"];
+            503: components["responses"]["ServiceUnavailableException"];
+        };
+    };
+    deleteParentProgramByExternalId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Apply the request only if the present entity tag is one of these. Otherwise, the response is 412 and nothing is changed. Send the last `ETag` that you received, so that no one's change is lost. `*` matches if what you change or delete exists. A weak tag (`W/`) never matches. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Your own ID of the parent program, percent-encoded. */
+                external_id: components["parameters"]["ExternalIdInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The parent program was deleted. The response has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestException"];
+            401: components["responses"]["AuthenticationException"];
+            403: components["responses"]["AuthorizationException"];
+            /** @description Your organization has no parent program with this `external_id`. The response is the same for an `external_id` that does not exist and for one that only another organization has. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControlNoStore"];
+                    /** @description The limits that apply to this API key and to its organization (draft-ietf-httpapi-ratelimit-headers-11): `q` requests in a window of `w` seconds. A key can have a limit of its own, below that of the other keys. Every response to an accepted key has this header, unless your server has no limits. */
+                    "RateLimit-Policy"?: string;
+                    /** @description The limit with the fewest requests left (draft-ietf-httpapi-ratelimit-headers-11): at least `r` requests are allowed within the next `t` seconds. With a 429, `r` is 0. Every response to an accepted key has this header, unless your server has no limits. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotFoundException"];
+                };
+            };
+            405: components["responses"]["MethodNotAllowedException"];
+            406: components["responses"]["NotAcceptableException"];
+            408: components["responses"]["RequestTimeoutException"];
+            412: components["responses"]["PreconditionFailedException"];
+            414: components["responses"]["UriTooLongException"];
+            /** @description A parameter is invalid or unknown. `errors` contains each one and explains what to change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -2151,7 +2315,7 @@ export interface exampleNames {
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         414: "address_too_long";
@@ -2166,7 +2330,7 @@ export interface exampleNames {
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         409: "external_id_taken";
@@ -2184,7 +2348,7 @@ export interface exampleNames {
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         409: "change_refused";
@@ -2198,13 +2362,30 @@ export interface exampleNames {
         501: "transfer_coding";
         503: "unavailable";
     };
+    getParentProgramByExternalId: {
+        200: "full";
+        304: never;
+        400: "unreadable_address" | "unreadable_json";
+        401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
+        403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
+        404: "no_such_parent_program";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
+        406: "not_json";
+        408: "late_headers" | "late_body";
+        414: "address_too_long";
+        422: "external_id" | "unknown_parameter" | "if_none_match";
+        429: "key_limit" | "own_limit" | "organization_limit" | "address_limit" | "forbidden_address";
+        500: "unexpected";
+        501: "transfer_coding";
+        503: "unavailable";
+    };
     upsertParentProgram: {
         200: "replaced";
         201: "created";
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_program_by_external_id";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         412: "stale_entity_tag" | "exists_already" | "does_not_exist" | "weak_entity_tag";
@@ -2217,6 +2398,23 @@ export interface exampleNames {
         501: "transfer_coding";
         503: "unavailable";
     };
+    deleteParentProgramByExternalId: {
+        204: never;
+        400: "unreadable_address" | "unreadable_json";
+        401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
+        403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
+        404: "no_such_parent_program";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
+        406: "not_json";
+        408: "late_headers" | "late_body";
+        412: "stale_entity_tag" | "weak_entity_tag";
+        414: "address_too_long";
+        422: "external_id" | "if_match" | "unknown_parameter";
+        429: "key_limit" | "own_limit" | "organization_limit" | "address_limit" | "forbidden_address";
+        500: "unexpected";
+        501: "transfer_coding";
+        503: "unavailable";
+    };
     getParentProgram: {
         200: "full" | "minimal";
         304: never;
@@ -2224,7 +2422,7 @@ export interface exampleNames {
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
         404: "no_such_parent_program";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         414: "address_too_long";
@@ -2240,7 +2438,7 @@ export interface exampleNames {
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
         404: "no_such_parent_program";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         409: "external_id_taken";
@@ -2260,7 +2458,7 @@ export interface exampleNames {
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
         404: "no_such_parent_program";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         412: "stale_entity_tag" | "weak_entity_tag";
@@ -2277,7 +2475,7 @@ export interface exampleNames {
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         414: "address_too_long";
@@ -2294,7 +2492,7 @@ export interface exampleNames {
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
         404: "no_such_event";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         414: "address_too_long";
@@ -2309,7 +2507,7 @@ export interface exampleNames {
         400: "unreadable_address" | "unreadable_json";
         401: "missing_key" | "invalid_key" | "mistyped_key" | "key_cut_short" | "key_too_long" | "expired_key" | "rotated_key" | "revoked_key" | "wrong_environment";
         403: "organization_suspended" | "without_read" | "without_write" | "forbidden_address";
-        405: "parent_programs" | "parent_program" | "key";
+        405: "parent_programs" | "parent_program" | "parent_program_by_external_id" | "key";
         406: "not_json";
         408: "late_headers" | "late_body";
         414: "address_too_long";

@@ -14,7 +14,7 @@ import {
   resolvePair,
   spotOf,
 } from './comparison.ts';
-import { canonical, hasOwn, listOf, namesOf, objectOf } from './json.ts';
+import { canonical, hasOwn, isSame, listOf, namesOf, objectOf } from './json.ts';
 import type { Direction, RuleName } from './rules.ts';
 
 /**
@@ -221,13 +221,27 @@ function compareHeaders(comparison: Comparison, { spot, direction, before, after
     const within = atPart(spot, `header ${name}`);
     if (!hasOwn(before, name)) comparison.report('header added', within, direction);
     else if (hasOwn(after, name)) {
-      const compare = name === 'Accept-Patch' ? compareAcceptedTypes : compareParameter;
+      const compare = COMPARISONS[name] ?? compareParameter;
       compare(comparison, { direction, spot: within, before: before[name], after: after[name] });
     } else {
       const wasDeprecated = comparison.before(before[name]).node['deprecated'] === true;
       comparison.report('header removed', within, direction, { wasDeprecated });
     }
   }
+}
+
+/** The comparisons of headers whose values list what clients may send. */
+const COMPARISONS: Readonly<Record<string, typeof compareParameter>> = {
+  'Accept-Patch': compareAcceptedTypes,
+  Allow: compareAllowedMethods,
+};
+
+/** Compares a header that lists the methods of a path. A method that is no longer allowed is reported as a removed operation. */
+function compareAllowedMethods(comparison: Comparison, written: Pair<unknown>): void {
+  const pair = resolvePair(comparison, written);
+  const { spot, direction, before, after } = pair;
+  compareParameter(comparison, { ...pair, after: { ...after, schema: before['schema'] } });
+  if (!isSame(before['schema'], after['schema'])) comparison.report('methods changed', spot, direction);
 }
 
 /**

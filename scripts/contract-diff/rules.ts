@@ -8,7 +8,7 @@
 // request that delivers a webhook counts as a response, and the receiver's response as a request. The contract announces three
 // exceptions: responses may get new fields; operations may get new errors (4xx, 5xx); and enumerations that are marked with
 // `x-extensible` may get new values, which may come with other contents of the same object, such as `data` of a new type of
-// event.
+// event. The `Allow` header of a 405 lists the operations of a path, so each new operation makes the header longer.
 
 export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
@@ -107,6 +107,7 @@ export const RULES = {
   ),
   'header added': always('new', ADDITIVE),
   'header removed': afterDeprecation(always('removed', breaking('Clients read it.'))),
+  'methods changed': always('lists other methods, as the operations of the path do', ADDITIVE),
   'media type added': always('new media type {name}', ADDITIVE),
   'media type removed': always('media type {name} removed', breaking('Clients send it or request it.')),
   'example added': byDirection('new example {name}', WORDS, ADDITIVE),

@@ -127,8 +127,8 @@ export const FAULTS: readonly Fault[] = [
   {
     title: 'findRow without the organization',
     file: 'src/store/resources/table.ts',
-    find: 'from ${name} where organization_id = $1 and id = $2`',
-    replace: 'from ${name} where $1::uuid is not null and id = $2`',
+    find: 'from ${name} where organization_id = $1 and ${field} = $2`',
+    replace: 'from ${name} where $1::uuid is not null and ${field} = $2`',
     caughtBy: 'test/service/resources/rows.test.ts',
   },
   {

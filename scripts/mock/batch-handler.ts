@@ -1,5 +1,4 @@
 import {
-  type Action,
   type ChangeOperations,
   inputOf,
   refusalOfBatch,
@@ -12,6 +11,7 @@ import { entityTagOf } from '../../src/api/response.ts';
 import type { Operation } from '../../src/contract/document.ts';
 import { batchConflictOf, type DomainError, isOfOneChange, RefusedChangesError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
+import { isByOwnId } from './own-id-handlers.ts';
 import { type Store, TakenError } from './store.ts';
 
 type BatchDeps = {
@@ -79,8 +79,6 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
   return place < 0 ? error : batchConflictOf(field, { value, place });
 }
 
-const METHODS: Readonly<Record<Action, string>> = { create: 'post', upsert: 'put', update: 'patch', delete: 'delete' };
-
 /** Returns the operations that a batch may contain: those on the list that the batch changes, and on the items of that list. */
 function changesOf(
   batch: Operation,
@@ -88,11 +86,19 @@ function changesOf(
 ): ChangeOperations & { readonly operations: readonly Operation[] } {
   const list = batch.path.slice(0, batch.path.lastIndexOf('/'));
   const operations = all.filter(({ path, operationId }) => path.startsWith(list) && operationId !== batch.operationId);
-  const idOf = (action: Action) => operations.find(({ method }) => method === METHODS[action])?.operationId ?? '';
-  const upsert = operations.find(({ method }) => method === METHODS.upsert);
+  const item = `${list}/{id}`;
+  const byOwnId = operations.find(isByOwnId)?.path ?? '';
+  const idOf = (method: string, path: string) =>
+    operations.find((each) => each.method === method && each.path === path)?.operationId ?? '';
   return {
     operations,
-    ids: { create: idOf('create'), upsert: idOf('upsert'), update: idOf('update'), delete: idOf('delete') },
-    ownId: upsert?.parameters?.find((parameter) => parameter.in === 'path')?.name ?? '',
+    ids: {
+      create: idOf('post', list),
+      upsert: idOf('put', byOwnId),
+      update: idOf('patch', item),
+      delete: idOf('delete', item),
+      deleteByOwnId: idOf('delete', byOwnId),
+    },
+    ownId: /\{(.*)\}$/.exec(byOwnId)?.[1] ?? '',
   };
 }

@@ -23,6 +23,7 @@ import { createMockApi, mockKey } from './mock-api.ts';
 import { createHandler } from './operation-handler.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { Overrides, OwnBodies } from './overrides.ts';
+import { createOwnIdHandler, isByOwnId } from './own-id-handlers.ts';
 import { createPreferenceNotes, preferenceOf, readPreferences, sendOrDisconnect } from './prefer.ts';
 import { type MockLimits, MockRateLimits } from './rate-limits.ts';
 import { createRequestCheck, problemsOf, type RequestCheck } from './request-check.ts';
@@ -30,7 +31,6 @@ import { RequestLog, requestLine } from './request-log.ts';
 import { createSeedReader } from './seed-data.ts';
 import { createStatefulHandler } from './stateful-handler.ts';
 import { Store } from './store.ts';
-import { createUpsertHandler, isUpsert } from './upsert-handler.ts';
 
 export type MockOptions = {
   /** The port; 4010 by default, 0 for any free port. */
@@ -171,7 +171,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     const stateless = createHandler(operation, { ajv, data, ownBodies });
     const changing = { operations, collections: data.collections, handlerOf, store };
     if (isBatch(operation)) return orChosen(createBatchHandler(operation, changing), { operation, stateless });
-    if (isUpsert(operation)) return orChosen(createUpsertHandler(operation, changing), { operation, stateless });
+    if (isByOwnId(operation)) return orChosen(createOwnIdHandler(operation, changing), { operation, stateless });
     const kept = store && createStatefulHandler(operation, { ajv, data, store, now, stateless });
     const own = kept === undefined ? stateless : orChosen(kept, { operation, stateless });
     return async (input) => {

@@ -1,5 +1,6 @@
 // The file of the table in src/store, and the handlers.
 import { type Field, type Kind, OWN_ID } from './field.ts';
+import { pascal } from './names.ts';
 import { isRequired, type Resource } from './resource.ts';
 
 const COLUMN_TYPES: Readonly<Record<Kind, string>> = {
@@ -46,16 +47,16 @@ export function handlersFile(resource: Resource): string {
   const { plural, type, types, constant, file } = names;
   const operations = [
     ...resource.operations.filter((operation) => operation !== 'list'),
-    ...(resource.hasOwnId ? (['upsert'] as const) : []),
+    ...(resource.hasOwnId ? OF_OWN_ID : []),
   ];
   const handlers = operations.map((operation) => {
-    const id = `${operation}${type}`;
+    const id = operationIdOf(operation, type);
     return `export const ${id}: Handler<'${id}'> = (input, deps) =>\n  ${RESPONDING[operation]}(input, deps, ${constant});\n\n`;
   });
   const batch = `export const batch${types}: Handler<'batch${types}'> = (input, deps) =>
   respondToBatch(input, deps, {
     table: ${constant},
-    operations: { ${['create', 'upsert', 'update', 'delete'].map((action) => `${action}: '${action}${type}'`).join(', ')} },
+    operations: { ${CHANGES.map((change) => `${change}: '${operationIdOf(change, type)}'`).join(', ')} },
   });
 `;
   return `import { listRows } from '../../service/resources/pages.ts';
@@ -64,6 +65,7 @@ ${resource.hasOwnId ? "import { respondToBatch } from '../batch.ts';\n" : ''}imp
 import type { Handler } from '../operation.ts';
 import { ${operations
     .map((operation) => RESPONDING[operation])
+    .filter((name, i, names) => names.indexOf(name) === i)
     .toSorted()
     .join(', ')} } from '../rows.ts';
 
@@ -82,5 +84,19 @@ const RESPONDING = {
   get: 'respondWithRow',
   update: 'respondToUpdate',
   delete: 'respondToDeletion',
+  getByOwnId: 'respondWithRow',
   upsert: 'respondToUpsert',
+  deleteByOwnId: 'respondToDeletion',
 };
+type Responding = keyof typeof RESPONDING;
+
+/** The operations on a row that the path names by the client's own id. */
+const OF_OWN_ID: readonly Responding[] = ['getByOwnId', 'upsert', 'deleteByOwnId'];
+
+/** The operations that single requests call for the changes of a batch. */
+const CHANGES: readonly Responding[] = ['create', 'upsert', 'update', 'delete', 'deleteByOwnId'];
+
+function operationIdOf(operation: Responding, type: string): string {
+  const [verb = '', byOwnId] = operation.split('ByOwnId');
+  return `${verb}${type}${byOwnId === undefined ? '' : `By${pascal(OWN_ID)}`}`;
+}

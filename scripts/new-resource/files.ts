@@ -10,7 +10,7 @@ import { migration } from './database.ts';
 import { editsOf } from './edits.ts';
 import { type Field, OWN_ID, type Value } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
-import { batchPath, listPath, print, rowPath, upsertPath } from './paths.ts';
+import { batchPath, listPath, ownIdPath, print, rowPath } from './paths.ts';
 import { isChangeable, type Resource, rights } from './resource.ts';
 import { type Samples, samplesOf } from './samples.ts';
 import {
@@ -117,16 +117,16 @@ async function copyEventFiles(
 }
 
 /**
- * Copies the paths of the upsert and the batch, their schemas, and the examples that differ from those of parent programs in
+ * Copies the paths with the client's own id and of the batch, their schemas, and the examples that differ from those of parent programs in
  * names only.
  */
 async function copyOwnIdFiles(resource: Resource, copy: (path: string) => Promise<string>) {
   const { plural, type } = resource.names;
-  const upsert = `paths/parent_programs_by_${OWN_ID}_{${OWN_ID}}`;
+  const byOwnId = `paths/parent_programs_by_${OWN_ID}_{${OWN_ID}}`;
   const files: Record<string, string> = {
-    [upsert.replace('parent_programs', plural)]: upsertPath(
+    [byOwnId.replace('parent_programs', plural)]: ownIdPath(
       resource,
-      await copy(upsert),
+      await copy(byOwnId),
       await copy('components/headers/Location'),
     ),
     [`paths/${plural}_batch`]: batchPath(resource, await copy('paths/parent_programs_batch')),
@@ -153,7 +153,7 @@ const OWN_ID_FILES = [
   ...['UpsertFull', 'BatchResultUpserts', 'BatchResultEveryAction'].map(
     (name) => `components/examples/ParentProgram${name}`,
   ),
-  'components/examples/MethodNotAllowedParentProgramByExternalId',
+  'components/examples/NotFoundParentProgramByExternalId',
 ];
 
 /** Files whose contents name parent programs, but whose own names do not. */

@@ -88,13 +88,15 @@ export function rowPath(resource: Resource, copy: string): string {
 }
 
 /**
- * Returns the path item of the upsert. `copy` is the path item of parent programs with the names of this resource; `location` is
+ * Returns the path item with the client's own id. `copy` is the path item of parent programs with the names of this resource; `location` is
  * a copy of the Location header.
  */
-export function upsertPath(resource: Resource, copy: string, location: string): string {
+export function ownIdPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
   const { type, singular } = names;
-  const document = parseDocument(copy);
+  const document = parseDocument(copy.replaceAll('/ExternalIdInPath.yaml', `/${type}ExternalIdInPath.yaml`));
+  for (const method of ['get', 'delete'])
+    setProblems(document, method, { unknown_parameter: 'ValidationUnknownParameter' });
   replaceIn(document, 'put', /:\s`description`\sbecomes\s[^.]*(?=\.)/, '');
   const parameters = [`${type}ExternalIdInPath`, 'IfMatch', `${type}IfNoneMatchOfWrite`];
   setIn(

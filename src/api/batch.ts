@@ -4,7 +4,7 @@ import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { type Change, type ChangeResult, changeRowsOnce } from '../service/resources/batch.ts';
 import { type ContentOf, type GivenContent, rowOfKept, type Stored, type Table } from '../store/resources/table.ts';
 import {
-  type Action,
+  type ChangeKind,
   inputOf,
   refusalOfBatch,
   resultOfRefusal,
@@ -14,12 +14,13 @@ import {
 } from './changes.ts';
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { entityTagOf, JsonText, preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
+import { keyIn } from './rows.ts';
 
 /** The table of a resource, and the operations that its batches can contain. */
 export type BatchOf<Row extends Stored> = {
   readonly table: Table<Row>;
-  /** For each action, the operation that a single request would call for the same change. */
-  readonly operations: Readonly<Record<Action, string>>;
+  /** For each kind of change, the operation that a single request would call. */
+  readonly operations: Readonly<Record<ChangeKind, string>>;
 };
 
 type BatchInput = Pick<HandlerInput, 'headers' | 'caller' | 'refusalOf' | 'sentBody'> & { readonly body: SentBatch };
@@ -69,7 +70,7 @@ function changeOf<Row extends Stored>(
         return { kind: 'update', id, patch, precondition: preconditionOfUpdate(ifMatch, table) };
       }
       case 'delete':
-        return { kind: 'delete', id, precondition: preconditionOfUpdate(ifMatch, table) };
+        return { kind: 'delete', ...keyIn(path, table), precondition: preconditionOfUpdate(ifMatch, table) };
     }
   } catch (error) {
     if (error instanceof DomainError) return { kind: 'refused', error };

@@ -21,10 +21,13 @@ export type SentChange = {
 
 export type SentBatch = { readonly atomic?: boolean; readonly changes: readonly SentChange[] };
 
+/** An action, or the deletion by the client's own id. */
+export type ChangeKind = Action | 'deleteByOwnId';
+
 /** The operations that single requests would call for the changes of a batch. */
 export type ChangeOperations = {
-  /** The operationId for each action. */
-  readonly ids: Readonly<Record<Action, string>>;
+  /** The operationId for each kind of change. */
+  readonly ids: Readonly<Record<ChangeKind, string>>;
   /** The name of the field with the client's own id, such as "external_id". */
   readonly ownId: string;
 };
@@ -35,13 +38,15 @@ export type ChangeInput = Pick<HandlerInput, 'path' | 'body'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The members that each action has besides `action` itself. An upsert also has the client's own id. */
-const MEMBERS: Readonly<Record<Action, readonly string[]>> = {
-  create: ['body'],
-  upsert: ['if_match', 'if_none_match', 'body'],
-  update: ['id', 'if_match', 'body'],
-  delete: ['id', 'if_match'],
-};
+/** Returns the members that each action can have besides `action` itself. */
+function membersOf(ownId: string): Readonly<Record<Action, readonly string[]>> {
+  return {
+    create: ['body'],
+    upsert: [ownId, 'if_match', 'if_none_match', 'body'],
+    update: ['id', 'if_match', 'body'],
+    delete: ['id', ownId, 'if_match'],
+  };
+}
 
 /**
  * Returns the schema of what every change of a batch must have: a known action, and no members except known ones of the right
@@ -78,17 +83,21 @@ export function inputOf(
   { ids, ownId }: ChangeOperations,
   refusalOf: HandlerInput['refusalOf'],
 ): ChangeInput {
-  const allowed = action === 'upsert' ? [ownId, ...MEMBERS[action]] : MEMBERS[action];
+  const allowed = membersOf(ownId)[action];
   const violations = new Violations();
   for (const name of Object.keys(members).filter((each) => !allowed.includes(each)))
     violations.add(name, `is not a member of a change with the action "${action}". Allowed: ${allowed.join(', ')}.`);
+  const [hasId, hasOwnId] = [Object.hasOwn(members, 'id'), Object.hasOwn(members, ownId)];
+  if (action === 'delete' && hasId && hasOwnId)
+    violations.add(ownId, 'is not allowed together with id. Send only one of them.');
+  if (action === 'delete' && !hasId && !hasOwnId) violations.add('id', `or ${ownId} is required.`);
   violations.throwIfAny();
   const { if_match: ifMatch, if_none_match: ifNoneMatch, body, ...path } = members;
   const headers = {
     ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
   };
-  const input = { operationId: ids[action], path, headers, body };
+  const input = { operationId: ids[action === 'delete' && hasOwnId ? 'deleteByOwnId' : action], path, headers, body };
   const refusal = refusalOf(input.operationId, input);
   if (refusal !== null) throw refusal;
   return input;

@@ -4,23 +4,32 @@ import type { PatchOf } from '../domain/resources/merge-patch.ts';
 import { upsertRow } from '../service/resources/batch.ts';
 import { createRow, getRow, removeRow, type Target, updateRow } from '../service/resources/rows.ts';
 import type { WriteContext } from '../service/resources/writing.ts';
-import type { ContentOf, GivenContent, Stored, Table } from '../store/resources/table.ts';
+import {
+  type ContentOf,
+  type GivenContent,
+  ownIdFieldOf,
+  type RowKey,
+  type Stored,
+  type Table,
+} from '../store/resources/table.ts';
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 
 type Given = Pick<HandlerInput, 'caller'>;
 type OfCreation = Pick<HandlerInput, 'caller' | 'sentBody'>;
-type OfRow = Given & { readonly path: { readonly id: string } };
+type OfRow<Row extends Stored> = Given & { readonly path: PathOfRow<Row> };
+/** The parameter of a path that names a row: the id, or the client's own id. */
+type PathOfRow<Row extends Stored> = { readonly id: string } | GivenContent<Row>;
 type IfMatch = { readonly 'if-match'?: string | undefined };
 type IfNoneMatch = { readonly 'if-none-match'?: string | undefined };
 type Key = { readonly 'idempotency-key'?: string | undefined };
 
 export async function respondWithRow<Row extends Stored>(
-  { path, caller }: OfRow,
+  { path, caller }: OfRow<Row>,
   { db }: HandlerDeps,
   table: Table<Row>,
 ) {
-  const { row, version } = await getRow(db, caller.scope, table, path.id);
+  const { row, version } = await getRow(db, caller.scope, table, keyIn(path, table));
   return { status: 200, headers: {}, body: row, version } as const;
 }
 
@@ -34,7 +43,7 @@ export async function respondToCreation<Row extends Stored>(
 }
 
 export function respondToUpdate<Row extends Stored>(
-  input: OfRow & { readonly body: PatchOf<ContentOf<Row>>; readonly headers: IfMatch },
+  input: OfRow<Row> & { readonly body: PatchOf<ContentOf<Row>>; readonly headers: IfMatch },
   deps: HandlerDeps,
   table: Table<Row>,
 ) {
@@ -46,22 +55,22 @@ export function respondToUpdate<Row extends Stored>(
 
 /** Carries out an action on one row, and responds with the row as it is after the action. */
 export async function respondToAction<Row extends Stored>(
-  { path, headers, caller }: OfRow & { readonly headers: IfMatch },
+  { path, headers, caller }: OfRow<Row> & { readonly headers: IfMatch },
   deps: HandlerDeps,
   { table, act }: { table: Table<Row>; act: (context: WriteContext, target: Target<Row>) => Promise<Row> },
 ) {
   const precondition = preconditionOfUpdate(headers['if-match'], table);
-  const row = await act({ ...deps, caller }, { id: path.id, precondition });
+  const row = await act({ ...deps, caller }, { ...keyIn(path, table), precondition });
   return { status: 200, headers: {}, body: row } as const;
 }
 
 export async function respondToDeletion<Row extends Stored>(
-  { path, headers, caller }: OfRow & { readonly headers: IfMatch },
+  { path, headers, caller }: OfRow<Row> & { readonly headers: IfMatch },
   deps: HandlerDeps,
   table: Table<Row>,
 ) {
   const precondition = preconditionOfUpdate(headers['if-match'], table);
-  await removeRow({ ...deps, caller }, table, { id: path.id, precondition });
+  await removeRow({ ...deps, caller }, table, { ...keyIn(path, table), precondition });
   return { status: 204, headers: {}, body: null } as const;
 }
 
@@ -86,6 +95,13 @@ export async function respondToUpsert<Row extends Stored>(
     precondition: preconditionOfUpsert(conditions, table),
   });
   return kind === 'updated' ? ({ status: 200, headers: {}, body: row } as const) : responseOfCreated(table, row);
+}
+
+/** Returns the key of the row that a path, or a change of a batch, names. */
+export function keyIn<Row extends Stored>(path: object, table: Table<Row>): RowKey {
+  const values = new Map<string, unknown>(Object.entries(path));
+  const id = values.get('id');
+  return typeof id === 'string' ? { id } : { ownId: String(values.get(ownIdFieldOf(table))) };
 }
 
 function responseOfCreated<Row extends Stored>({ name }: Table<Row>, row: Row) {

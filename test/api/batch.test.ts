@@ -30,7 +30,7 @@ function single(client: Client, change: Change): Promise<Reply> {
     case 'update':
       return client.patch(`${LIST}/${id}`, body, { headers });
     default:
-      return client.delete(`${LIST}/${id}`, { headers });
+      return client.delete(`${LIST}/${id || `by_external_id/${encodeURIComponent(externalId)}`}`, { headers });
   }
 }
 
@@ -67,6 +67,7 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'upsert', external_id: 'e', body: { name: 'e', metadata: { x: '1' } } },
       { action: 'update', id: a.id, body: { metadata: { y: '2' } } },
       { action: 'delete', id: b.id },
+      { action: 'delete', external_id: 'd' },
     ],
   ],
   [
@@ -93,6 +94,9 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'update', id: a.id, if_match: 'x', body: { name: 'x' } },
       { action: 'update', id: a.id, body: { metadata: entries(50) } },
       { action: 'delete', id: 'x' },
+      { action: 'delete', external_id: '\0' },
+      { action: 'delete', external_id: 'x'.repeat(256) },
+      { action: 'delete', external_id: 'a', if_match: 'x' },
     ],
   ],
   [
@@ -102,19 +106,25 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'delete', id: UNKNOWN },
       { action: 'delete', id: a.id },
       { action: 'delete', id: a.id },
+      { action: 'delete', external_id: 'a' },
+      { action: 'delete', external_id: 'null' },
+      { action: 'delete', external_id: 'B' },
       { action: 'update', id: a.id, body: { name: 'x' } },
     ],
   ],
   [
     'conditions',
-    ([a, b, c]) => [
+    ([a, b, c, d]) => [
       { action: 'update', id: a.id, if_match: a.etag, body: { name: 'a 2' } },
       { action: 'update', id: a.id, if_match: a.etag, body: { name: 'a 3' } },
       { action: 'delete', id: b.id, if_match: `W/${b.etag}` },
+      { action: 'delete', external_id: 'b', if_match: '"stale"' },
       { action: 'delete', id: b.id, if_match: b.etag },
       { action: 'upsert', external_id: 'c', if_none_match: '*', body: { name: 'x' } },
       { action: 'upsert', external_id: 'c', if_match: c.etag, body: { name: 'c 2' } },
       { action: 'upsert', external_id: 'c', if_match: c.etag, body: { name: 'c 3' } },
+      { action: 'delete', external_id: 'c', if_match: c.etag },
+      { action: 'delete', external_id: 'd', if_match: d.etag },
       { action: 'upsert', external_id: 'e', if_match: '*', body: { name: 'e' } },
       { action: 'upsert', external_id: 'e', if_none_match: '*', body: { name: 'e' } },
       { action: 'upsert', external_id: 'e', if_none_match: '*', body: { name: 'e 2' } },
@@ -134,6 +144,9 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'upsert', external_id: 'd', body: { name: 'd 2' } },
       { action: 'update', id: a.id, body: { external_id: null } },
       { action: 'update', id: c.id, body: { external_id: 'a 2' } },
+      { action: 'delete', external_id: 'b' },
+      { action: 'delete', external_id: 'a 2' },
+      { action: 'create', body: { name: 'z', external_id: 'a 2' } },
     ],
   ],
   [
@@ -146,6 +159,10 @@ const CHANGES: readonly [what: string, changes: (rows: Seeds) => Change[]][] = [
       { action: 'upsert', external_id: 'e', body: { name: 'e 2' } },
       { action: 'delete', id: a.id },
       { action: 'upsert', external_id: 'a', body: { name: 'a 4' } },
+      { action: 'delete', external_id: 'a' },
+      { action: 'create', body: { name: 'f', external_id: 'f' } },
+      { action: 'delete', external_id: 'f' },
+      { action: 'delete', external_id: 'f' },
     ],
   ],
 ];
@@ -180,6 +197,9 @@ test('422 for a change with a member that its action does not have, or without o
     { action: 'create', id: UNKNOWN, body: { name: 'x' } },
     { action: 'upsert', id: UNKNOWN, external_id: 'x', body: { name: 'x' } },
     { action: 'delete', id: UNKNOWN, body: {} },
+    { action: 'delete', id: UNKNOWN, external_id: 'x' },
+    { action: 'delete', if_match: '*' },
+    { action: 'update', id: UNKNOWN, external_id: 'x', body: { name: 'x' } },
     { action: 'upsert', body: { name: 'x' } },
     { action: 'update', body: { name: 'x' } },
     { action: 'update', id: UNKNOWN },
@@ -188,7 +208,10 @@ test('422 for a change with a member that its action does not have, or without o
   expect(results.map(({ exception }) => exception?.message)).toEqual([
     'id is not a member of a change with the action "create". Allowed: body.',
     'id is not a member of a change with the action "upsert". Allowed: external_id, if_match, if_none_match, body.',
-    'body is not a member of a change with the action "delete". Allowed: id, if_match.',
+    'body is not a member of a change with the action "delete". Allowed: id, external_id, if_match.',
+    'external_id is not allowed together with id. Send only one of them.',
+    'id or external_id is required.',
+    'external_id is not a member of a change with the action "update". Allowed: id, if_match, body.',
     'external_id is required.',
     'id is required.',
     'body is required.',
@@ -246,9 +269,10 @@ test('ids of another organization are not found, and its rows stay as they are',
   const results = await sendForResults(ours.client, [
     ...rows.map(({ id }) => ({ action: 'update', id, body: { name: 'ours' } })),
     ...rows.map(({ id }) => ({ action: 'delete', id })),
+    ...['a', 'b', 'c', 'd'].map((externalId) => ({ action: 'delete', external_id: externalId })),
     { action: 'upsert', external_id: 'a', body: { name: 'ours' } },
   ]);
-  expect(statusesOf(results)).toEqual([...Array(8).fill(404), 201]);
+  expect(statusesOf(results)).toEqual([...Array(12).fill(404), 201]);
   expect(await listPrograms(theirs.client)).toEqual(before);
 });
 

@@ -4,10 +4,14 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 
 const server = await useServer();
 
-async function created() {
+const BY_OWN_ID = '/api/parent_programs/by_external_id/own';
+
+/** Creates a program, and returns its address: the path with the id or, with `isOwn`, the path with the client's own id. */
+async function created(isOwn = false) {
   const { client } = await createTestOrganization(server);
-  const { headers } = await client.post('/api/parent_programs', { name: 'First' });
-  return { client, url: headers['location'] ?? '', tag: headers['etag'] ?? '' };
+  const { headers } = await client.post('/api/parent_programs', { name: 'First', external_id: 'own' });
+  const byId = headers['location'] ?? '';
+  return { client, byId, url: isOwn ? BY_OWN_ID : byId, tag: headers['etag'] ?? '' };
 }
 
 const TAG = '"5PCSWvuqX5dplNHdfbjbVq"';
@@ -33,19 +37,22 @@ test.each([
 });
 
 describe.each([
-  ['PATCH', 200, { name: 'Changed' }],
-  ['DELETE', 204, undefined],
-])('%s', (method, success, body) => {
+  ['PATCH by id', 200, { name: 'Changed' }],
+  ['DELETE by id', 204, undefined],
+  ['DELETE by external_id', 204, undefined],
+])('%s', (title, success, body) => {
+  const [method = ''] = title.split(' ');
+  const isOwn = title.endsWith('external_id');
   const withBody = body === undefined ? {} : { body };
 
   test('succeeds with the current tag in If-Match', async () => {
-    const { client, url, tag } = await created();
+    const { client, url, tag } = await created(isOwn);
     expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } })).status).toBe(success);
   });
 
   test("412 for a tag that predates another client's change, which stays", async () => {
-    const { client, url, tag } = await created();
-    await client.patch(url, { description: 'Theirs' });
+    const { client, url, byId, tag } = await created(isOwn);
+    await client.patch(byId, { description: 'Theirs' });
     const refused = await client.send(method, url, { ...withBody, headers: { 'If-Match': tag } });
     expect([refused.status, refused.body.message]).toEqual([
       412,
@@ -56,7 +63,7 @@ describe.each([
 
   test('404 takes precedence over 412 for an unknown id', async () => {
     const { client } = await created();
-    const url = `/api/parent_programs/${crypto.randomUUID()}`;
+    const url = `/api/parent_programs/${isOwn ? 'by_external_id/' : ''}${crypto.randomUUID()}`;
     for (const value of ['*', '"stale"']) {
       expect((await client.send(method, url, { ...withBody, headers: { 'If-Match': value } })).status).toBe(404);
     }
@@ -124,8 +131,9 @@ test('twenty concurrent updates without If-Match that each add a metadata entry 
 /** Creates an organization with one program, and returns the paths that support conditional requests. */
 async function addresses() {
   const ours = await createTestOrganization(server);
-  const id = await createProgram(ours);
-  return { ours, id, urls: ['/api/parent_programs', `/api/parent_programs/${id}`] };
+  const { body } = await ours.client.post('/api/parent_programs', { name: 'Nordic Scholars', external_id: 'own' });
+  const id = String(body.id);
+  return { ours, id, urls: ['/api/parent_programs', `/api/parent_programs/${id}`, BY_OWN_ID] };
 }
 
 test('the ETag stays the same while nothing changes, and differs after every change', async () => {
@@ -135,8 +143,8 @@ test('the ETag stays the same while nothing changes, and differs after every cha
   expect(await tags()).toEqual(before);
   await ours.client.patch(`/api/parent_programs/${id}`, { description: 'Changed' });
   const after = await tags();
-  expect(after[0]).not.toBe(before[0]);
-  expect(after[1]).not.toBe(before[1]);
+  for (const [i, tag] of after.entries()) expect(tag).not.toBe(before[i]);
+  expect(after[2]).toBe(after[1]);
 });
 
 test('the ETag of a list changes with a create and a delete', async () => {

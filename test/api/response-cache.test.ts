@@ -19,8 +19,8 @@ const LIST = '/api/parent_programs';
 
 test('a cached response is identical to the first, and costs one SQL statement: the key look-up', async () => {
   const { client } = await createTestOrganization(server);
-  const { body } = await client.post(LIST, { name: 'Kept' });
-  for (const url of [LIST, `${LIST}?limit=7&sort=-name`, `${LIST}/${body.id}`]) {
+  const { body } = await client.post(LIST, { name: 'Kept', external_id: 'own' });
+  for (const url of [LIST, `${LIST}?limit=7&sort=-name`, `${LIST}/${body.id}`, `${LIST}/by_external_id/own`]) {
     const first = await client.get(url);
     const again: unknown[] = [];
     const send = () => fromCache(metrics, () => client.get(url));

@@ -123,18 +123,57 @@ test('an update may use an external_id of another organization, or one that was 
   expect((await client.patch(url, { external_id: 'e-1' })).status).toBe(200);
 });
 
-test('delete returns 204 without a body, and every later request gets 404', async () => {
-  const { client, url } = await created();
-  expect(await client.delete(url)).toMatchObject({ status: 204, text: '' });
-  const responses = await Promise.all([client.get(url), client.patch(url, { name: 'x' }), client.delete(url)]);
-  expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
-  expect((await client.get(LIST)).body.data).toEqual([]);
+const BY_OWN_ID = `${LIST}/by_external_id/e-1`;
+
+describe.each(['id', 'external_id'])('delete by %s', (name) => {
+  const addressOf = (url: string) => (name === 'id' ? url : BY_OWN_ID);
+
+  test('returns 204 without a body, and every later request gets a 404 that names what was sent', async () => {
+    const { client, url } = await created();
+    expect(await client.delete(addressOf(url))).toMatchObject({ status: 204, text: '' });
+    const later = [client.get(url), client.patch(url, { name: 'x' }), client.delete(url)];
+    const laterByOwnId = [client.get(BY_OWN_ID), client.delete(BY_OWN_ID)];
+    const [byId, byOwnId] = [await Promise.all(later), await Promise.all(laterByOwnId)];
+    expect([byId, byOwnId].map((replies) => replies.map(({ status }) => status))).toEqual([
+      [404, 404, 404],
+      [404, 404],
+    ]);
+    expect(byId[0]?.body.message).toBe('There is no parent program with this id.');
+    for (const { body } of byOwnId) expect(body.message).toBe('There is no parent program with this external_id.');
+    expect((await client.get(LIST)).body.data).toEqual([]);
+  });
+
+  test('of ten concurrent requests, one gets 204 and nine get 404', async () => {
+    const { client, url } = await created();
+    const responses = await Promise.all(Array.from({ length: 10 }, () => client.delete(addressOf(url))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+  });
+
+  test('adds the event of the deletion, with the program as it was last', async () => {
+    const { client, body, url } = await created();
+    await client.delete(addressOf(url));
+    const { data } = (await client.get('/api/events')).body;
+    expect(data.at(-1)).toMatchObject({ type: 'parent_program.deleted', data: body });
+  });
 });
 
-test('of ten concurrent deletes, one gets 204 and nine get 404', async () => {
-  const { client, url } = await created();
-  const responses = await Promise.all(Array.from({ length: 10 }, () => client.delete(url)));
-  expect(responses.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+// The race: the external_id passes to another program while its deletion waits.
+test('a delete by external_id deletes the program that has it when the delete is made', async () => {
+  const { client, body, url } = await created();
+  const other = await client.post(LIST, { name: 'Other', external_id: 'e-2' });
+  const [batch, deletion] = await Promise.all([
+    client.post(`${LIST}/batch`, {
+      changes: [
+        { action: 'update', id: body.id, body: { external_id: null } },
+        { action: 'update', id: other.body.id, body: { external_id: 'e-1' } },
+      ],
+    }),
+    client.delete(BY_OWN_ID),
+  ]);
+  expect([batch.status, deletion.status]).toEqual([200, 204]);
+  const left = [await client.get(url), await client.get(`${LIST}/${other.body.id}`)].map(({ status }) => status);
+  const wasDeletedFirst = batch.body.results[0].status === 404;
+  expect(left).toEqual(wasDeletedFirst ? [404, 200] : [200, 404]);
 });
 
 test('an id may be in upper case', async () => {

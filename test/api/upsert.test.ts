@@ -61,20 +61,28 @@ test.each([
   const { client } = await createTestOrganization(server);
   const { status, body } = await client.put(urlOf(externalId), { name: 'x' });
   expect({ status, externalId: body.external_id }).toEqual({ status: 201, externalId });
-  expect((await client.put(urlOf(externalId), { name: 'y' })).status).toBe(200);
+  const replaced = await client.put(urlOf(externalId), { name: 'y' });
+  expect(replaced.status).toBe(200);
+  const { text, headers } = await client.get(urlOf(externalId));
+  expect([text, headers['etag']]).toEqual([replaced.text, replaced.headers['etag']]);
+  expect((await client.delete(urlOf(externalId))).status).toBe(204);
 });
 
 test('parent programs without an external_id are never replaced', async () => {
   const { client } = await createTestOrganization(server);
   const { body } = await client.post(LIST, { name: 'x' });
   expect((await client.put(urlOf('null'), { name: 'y' })).status).toBe(201);
-  expect((await client.put(`${LIST}/by_external_id/`, { name: 'y' })).status).toBe(404);
+  expect((await client.delete(urlOf('null'))).status).toBe(204);
+  for (const method of ['GET', 'PUT', 'DELETE'])
+    expect((await client.send(method, `${LIST}/by_external_id/`)).status).toBe(404);
   expect((await client.get(`${LIST}/${body.id}`)).body).toEqual(body);
 });
 
 test('an external_id of another organization is not touched', async () => {
   const [ours, theirs] = [await createTestOrganization(server), await createTestOrganization(server)];
   const { body } = await theirs.client.put(urlOf('e-1'), FULL);
+  expect((await ours.client.get(urlOf('e-1'))).status).toBe(404);
+  expect((await ours.client.delete(urlOf('e-1'))).status).toBe(404);
   expect((await ours.client.put(urlOf('e-1'), { name: 'x' }, { headers: { 'If-None-Match': '*' } })).status).toBe(201);
   expect(await listed(theirs.client)).toEqual([body]);
 });

@@ -7,8 +7,8 @@ import { Client } from '../support/clients/client.ts';
 const LIST = '/api/parent_programs';
 
 const contract = await readDocument();
-const deletion = { ...Object(contract.paths?.[`${LIST}/{id}`])['delete'], operationId: 'unarchiveParentProgram' };
-const document = { ...contract, paths: { ...contract.paths, [`${LIST}/{id}/archive`]: { delete: deletion } } };
+const action = { ...Object(contract.paths?.[`${LIST}/{id}`])['delete'], operationId: 'archiveParentProgram' };
+const document = { ...contract, paths: { ...contract.paths, [`${LIST}/{id}/archive`]: { post: action } } };
 const mock = await openMock(
   { document, yaml: async () => '', style: '', icon: '' },
   { port: 0, isStateful: true, seed: {} },
@@ -21,13 +21,17 @@ test('a URL belongs to the path whose literal segment stands first, for the rout
   const shared = `${LIST}/by_external_id/archive`;
   const created = await client.put(shared, { name: 'x' });
   expect([created.status, created.body.external_id]).toEqual([201, 'archive']);
-  const refused = await client.delete(shared);
-  expect([refused.status, refused.headers['allow']]).toEqual([405, 'PUT']);
-  const unarchived = await client.delete(`${LIST}/${created.body.id}/archive`, { headers: { Prefer: 'code=204' } });
-  expect(unarchived.status).toBe(204);
+  const refused = await client.post(shared, {});
+  expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, HEAD, PUT, DELETE']);
+  const archived = await client.send('POST', `${LIST}/${created.body.id}/archive`, { headers: { Prefer: 'code=204' } });
+  expect(archived.status).toBe(204);
   const namesOf = (method: string, url: string, response: typeof created) =>
     check({ method, url }, response).operations.map(({ operationId }) => operationId);
   expect(namesOf('PUT', shared, created)).toEqual(['upsertParentProgram']);
-  expect(namesOf('DELETE', shared, refused)).toEqual(['upsertParentProgram']);
-  expect(namesOf('DELETE', `${LIST}/${created.body.id}/archive`, unarchived)).toEqual(['unarchiveParentProgram']);
+  expect(namesOf('POST', shared, refused)).toEqual([
+    'getParentProgramByExternalId',
+    'upsertParentProgram',
+    'deleteParentProgramByExternalId',
+  ]);
+  expect(namesOf('POST', `${LIST}/${created.body.id}/archive`, archived)).toEqual(['archiveParentProgram']);
 });

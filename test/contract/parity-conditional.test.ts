@@ -54,7 +54,9 @@ describe.each(taking('If-Match'))('$operationId', (operation) => {
     const send = async (to: Client) => {
       // The row of an action is at the URL before the verb: "/api/parent_programs/{id}" before "/archive".
       const own = () =>
-        operation.method === 'put' ? sendTo(to, request) : to.get(/^(?:\/[^/?]+){3}/.exec(request.url)?.[0] ?? '');
+        operation.method === 'put'
+          ? sendTo(to, request)
+          : to.get(/^(?:\/[^/?]+){2}(?:\/by_\w+)?\/[^/?]+/.exec(request.url)?.[0] ?? '');
       const tag = (await (kind === 'of another row' ? to.get(other) : own())).headers['etag'] ?? '';
       return sendTo(to, request, { headers: { 'If-Match': HEADERS[kind]?.(tag) ?? tag } });
     };

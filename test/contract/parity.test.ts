@@ -7,7 +7,7 @@ import { ADDED_BY_THE_MOCK, type Operation, operations, requireMockConformity } 
 import { requestFor, sendTo } from '../support/contract/every-operation.ts';
 import { differenceOf, exactLikeness, likeness } from '../support/contract/parity.ts';
 import { badRequests, type Case, goodRequests } from '../support/contract/parity-cases.ts';
-import { lists, tableOf } from '../support/contract/resources.ts';
+import { listOf, lists, tableOf } from '../support/contract/resources.ts';
 import { insertItems } from '../support/postgres/postgres.ts';
 import { startTestProxy, useMock } from '../support/servers/mock.ts';
 import { createTestOrganization, useServer } from '../support/servers/server.ts';
@@ -28,7 +28,7 @@ const clientOf = ({ url }: { url: string }) => new Client(url, ours.key, require
 const sides = [clientOf(proxy), clientOf(mock), clientOf(stateless)] as const;
 
 /** The rows of each list. The server and the mock have the same rows. */
-const items = new Map<string, { readonly id: string }[]>();
+const items = new Map<string, ({ readonly id: string } & Readonly<Record<string, string | null>>)[]>();
 for (const path of lists) {
   const { body } = await sides[1].get(`${path}?limit=100`);
   await insertItems(server.db, { organizationId: ours.id, table: tableOf({ path }) }, body.data);
@@ -82,9 +82,11 @@ type Sent = { readonly request: ReturnType<typeof requestFor>; readonly each: Ca
  * own.
  */
 function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
-  const list = lists.find((path) => path === operation.path.split('/{')[0]) ?? lists[0] ?? '';
-  const ids = items.get(list) ?? [];
-  const requestAt = (i: number) => requestFor(operation, { id: ids[i % ids.length]?.id ?? '', references });
+  const rows = items.get(listOf(operation)) ?? [];
+  const [, ownId = ''] = /\/by_\w+\/\{(\w+)\}$/.exec(operation.path) ?? [];
+  // Writes to a client's own id get a row of their own first, because an update may have cleared the example's own id.
+  const ids = rows.flatMap((row) => (ownId === '' || operation.method !== 'get' ? [row.id] : (row[ownId] ?? [])));
+  const requestAt = (i: number) => requestFor(operation, { id: ids[i % ids.length] ?? '', references });
   const casesOf = (i: number) => {
     const request = requestAt(i);
     return [...badRequests(operation, request, ours.key), ...goodRequests(operation, request, ours.key)];
@@ -150,9 +152,12 @@ async function compare(): Promise<Compared> {
     while (refused.length > 0)
       await Promise.all(refused.splice(0, AT_ONCE).map((sent) => compareOne(operation, sent, found)));
     for (const sent of others) {
-      // PUT replaces the row on a mock that stores nothing, so the row must exist on the server and on the other mock.
-      if (operation.method === 'put')
-        await Promise.all([ours.client, sides[1]].map((client) => sendTo(client, sent.request)));
+      // On a mock that stores nothing, every row exists, so the row with the client's own id must exist on the server and on the other mock.
+      const upsert = operations.find(({ method, path }) => method === 'put' && path === operation.path);
+      if (upsert !== undefined && operation.method !== 'get') {
+        const request = { ...requestFor(upsert, { id: '', references }), url: sent.request.url };
+        await Promise.all([ours.client, sides[1]].map((client) => sendTo(client, request)));
+      }
       await compareOne(operation, sent, found);
     }
   }

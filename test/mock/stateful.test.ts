@@ -211,6 +211,28 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await batch({ action: 'create', body: [] });
     await send('GET', LIST);
   },
+  async 'reading and deleting by external_id, one by one and in a batch'(send) {
+    const url = `${LIST}/by_external_id/sis-1`;
+    const batch = (...changes: object[]) => send('POST', `${LIST}/batch`, { body: { changes } });
+    await send('GET', url);
+    await send('DELETE', url);
+    const { headers } = await send('PUT', url, { body: { name: 'First' } });
+    await send('GET', url);
+    await send('HEAD', url);
+    await send('GET', url, { headers: { 'If-None-Match': headers['etag'] } });
+    await send('DELETE', url, { headers: { 'If-Match': '"stale"' } });
+    await send('DELETE', url, { headers: { 'If-Match': headers['etag'] } });
+    await send('GET', url);
+    await create(send, { name: 'Second', external_id: 'sis-2' });
+    await batch(
+      { action: 'delete', external_id: 'sis-1' },
+      { action: 'delete', external_id: 'sis-2', if_match: '"stale"' },
+      { action: 'delete', external_id: 'sis-2' },
+      { action: 'delete', external_id: 'sis-2' },
+      { action: 'delete' },
+    );
+    await send('GET', LIST);
+  },
   async '422 for an update that is invalid together with the data, which stay as they were'(send) {
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`entry_${i}`, 'x']));
     const { body } = await create(send, { name: 'Full', metadata });

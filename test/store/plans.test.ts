@@ -179,7 +179,7 @@ test('the deletion of expired events goes through the organizations once, howeve
 });
 
 test('one parent program is found by its primary key', async () => {
-  const [plan] = await planned.explainAll(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, ours.userId));
+  const [plan] = await planned.explainAll(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, { id: ours.userId }));
   expect(plan?.text).toContain('parent_programs_pkey');
 });
 

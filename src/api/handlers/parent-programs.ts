@@ -27,8 +27,14 @@ export const updateParentProgram: Handler<'updateParentProgram'> = (input, deps)
 export const deleteParentProgram: Handler<'deleteParentProgram'> = (input, deps) =>
   respondToDeletion(input, deps, PARENT_PROGRAMS);
 
+export const getParentProgramByExternalId: Handler<'getParentProgramByExternalId'> = (input, deps) =>
+  respondWithRow(input, deps, PARENT_PROGRAMS);
+
 export const upsertParentProgram: Handler<'upsertParentProgram'> = (input, deps) =>
   respondToUpsert(input, deps, PARENT_PROGRAMS);
+
+export const deleteParentProgramByExternalId: Handler<'deleteParentProgramByExternalId'> = (input, deps) =>
+  respondToDeletion(input, deps, PARENT_PROGRAMS);
 
 export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps) =>
   respondToBatch(input, deps, {
@@ -38,5 +44,6 @@ export const batchParentPrograms: Handler<'batchParentPrograms'> = (input, deps)
       upsert: 'upsertParentProgram',
       update: 'updateParentProgram',
       delete: 'deleteParentProgram',
+      deleteByOwnId: 'deleteParentProgramByExternalId',
     },
   });

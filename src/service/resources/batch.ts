@@ -17,13 +17,15 @@ import {
   contentOf,
   type GivenContent,
   normalFormOf,
+  ownIdFieldOf,
+  type RowKey,
   replacedContentOf,
   type Stored,
   storedRow,
   type Table,
 } from '../../store/resources/table.ts';
 import { type Transaction, transaction } from '../../store/sql/database.ts';
-import { isSameContent, noSuchRow, requireFewEntries } from './rows.ts';
+import { isSameContent, noSuchRow, requireFewEntries, type Target } from './rows.ts';
 import {
   missingReferenceError,
   type Repeatable,
@@ -95,8 +97,8 @@ export type Change<Row extends Stored> =
    * such row.
    */
   | ({ readonly kind: 'upsert'; readonly content: GivenContent<Row> } & Conditional<Row | null>)
-  | ({ readonly kind: 'update'; readonly id: string; readonly patch: PatchOf<ContentOf<Row>> } & Conditional<Row>)
-  | ({ readonly kind: 'delete'; readonly id: string } & Conditional<Row>)
+  | ({ readonly kind: 'update'; readonly patch: PatchOf<ContentOf<Row>> } & RowKey & Conditional<Row>)
+  | ({ readonly kind: 'delete' } & RowKey & Conditional<Row>)
   /** A change that was refused earlier, because it is invalid regardless of the stored rows. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 
@@ -124,7 +126,8 @@ function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Chang
   const ids = new Set<string>();
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
   for (const change of changes) {
-    if (change.kind === 'update' || change.kind === 'delete') ids.add(change.id);
+    if ('id' in change) ids.add(change.id);
+    if ('ownId' in change) unique.get(ownIdFieldOf(table))?.add(change.ownId);
     for (const [field, value] of valuesOf(table.unique, writtenBy(change))) unique.get(field)?.add(value);
   }
   return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
@@ -245,7 +248,7 @@ class Changing<Row extends Stored> {
         return this.#insert(contentOf(this.#table, change.content), settle);
       case 'upsert': {
         const content = contentOf(this.#table, change.content);
-        const entry = await this.#current(this.#ownerOf(content));
+        const entry = await this.#current(this.#ownerOf(String(content[ownIdFieldOf(this.#table)])));
         const row = entry?.row ?? null;
         change.precondition(row);
         if (entry === undefined || row === null) return this.#insert(content, settle);
@@ -268,10 +271,8 @@ class Changing<Row extends Stored> {
     }
   }
 
-  #ownerOf(content: ContentOf<Row>): Entry<Row> | undefined {
-    const { ownId } = this.#table;
-    if (ownId === undefined) throw new Error(`The rows of ${this.#table.name} have no ids of the clients' own.`);
-    return this.#holders.get(ownId)?.get(String(content[ownId]));
+  #ownerOf(ownId: string): Entry<Row> | undefined {
+    return this.#holders.get(ownIdFieldOf(this.#table))?.get(ownId);
   }
 
   /**
@@ -283,10 +284,12 @@ class Changing<Row extends Stored> {
     return entry;
   }
 
-  async #existing({ id, precondition }: { id: string } & Conditional<Row>): Promise<Entry<Row> & { row: Row }> {
-    const entry = await this.#current(this.#byId.get(id.toLowerCase()));
-    if (entry === undefined || !hasRow(entry)) throw noSuchRow(this.#table);
-    precondition(entry.row);
+  async #existing(target: Target<Row>): Promise<Entry<Row> & { row: Row }> {
+    const entry = await this.#current(
+      'id' in target ? this.#byId.get(target.id.toLowerCase()) : this.#ownerOf(target.ownId),
+    );
+    if (entry === undefined || !hasRow(entry)) throw noSuchRow(this.#table, target);
+    target.precondition(entry.row);
     return entry;
   }
 

@@ -18,6 +18,8 @@ import {
   fieldsOf,
   type GivenContent,
   normalFormOf,
+  ownIdFieldOf,
+  type RowKey,
   rowOfKept,
   type Stored,
   storedContent,
@@ -39,10 +41,10 @@ export async function getRow<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
   table: Table<Row>,
-  id: string,
+  key: RowKey,
 ): Promise<Found<Row>> {
-  const found = await findRow(db, scope, table, id);
-  if (found === null) throw noSuchRow(table);
+  const found = await findRow(db, scope, table, key);
+  if (found === null) throw noSuchRow(table, key);
   return found;
 }
 
@@ -117,8 +119,7 @@ async function insert<Row extends Stored>(
   return requireAccepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
-export type Target<Row> = {
-  readonly id: string;
+export type Target<Row> = RowKey & {
   /** Throws unless the row is in the state that the client expects. */
   readonly precondition: (current: Row) => void;
 };
@@ -179,14 +180,12 @@ async function readMatching<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
   table: Table<Row>,
-  { precondition, ...target }: Target<Row> & { isLocked: boolean },
+  { precondition, isLocked, ...key }: Target<Row> & { isLocked: boolean },
 ): Promise<RowToChange<Row>> {
-  const checked = await findRowToChange(tx, context.caller.scope, table, {
-    ...target,
-    writer: writerOf(context, table),
-  });
+  const writer = writerOf(context, table);
+  const checked = await findRowToChange(tx, context.caller.scope, table, { key, writer, isLocked });
   const read = requireAccepted(context, table, checked);
-  if (read === null) throw noSuchRow(table);
+  if (read === null) throw noSuchRow(table, key);
   precondition(read.row);
   return read;
 }
@@ -226,6 +225,9 @@ export function requireFewEntries<Row extends Stored>(table: Table<Row>, content
 /**
  * Returns the same error for a row that does not exist as for a row of another organization, so that nobody can tell them apart.
  */
-export function noSuchRow({ noun }: Pick<Table<Stored>, 'noun'>): DomainError {
-  return new DomainError('not_found', `There is no ${noun} with this id.`);
+export function noSuchRow<Row extends Stored>(table: Table<Row>, key: RowKey): DomainError {
+  return new DomainError(
+    'not_found',
+    `There is no ${table.noun} with this ${'id' in key ? 'id' : ownIdFieldOf(table)}.`,
+  );
 }

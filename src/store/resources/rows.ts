@@ -5,7 +5,17 @@ import { parseJson } from '../../domain/resources/json.ts';
 import type { Database, Transaction } from '../sql/database.ts';
 import { rfc3339 } from '../sql/values.ts';
 import { type Checked, keyOfWrite, type RefusedColumn, type Writer, writeRefusalOf } from './key-of-write.ts';
-import { type ContentOf, fieldsOf, type Stored, storedRow, type Table, TIMES, type Times } from './table.ts';
+import {
+  type ContentOf,
+  fieldsOf,
+  ownIdFieldOf,
+  type RowKey,
+  type Stored,
+  storedRow,
+  type Table,
+  TIMES,
+  type Times,
+} from './table.ts';
 
 // SQL statements on one row of any resource's table.
 
@@ -15,11 +25,14 @@ export type Found<Row> = { readonly row: Row; readonly version: string };
 export async function findRow<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
-  { find }: Table<Row>,
-  id: string,
+  { find, findByOwnId }: Table<Row>,
+  key: RowKey,
 ): Promise<Found<Row> | null> {
-  const values = [scope.organizationId, id];
-  const { rows } = await db.pool.query<Row & { version: string }>({ ...find, values, types: TYPE_PARSERS });
+  const query =
+    'id' in key
+      ? { ...find, values: [scope.organizationId, key.id] }
+      : { ...findByOwnId, values: [scope.organizationId, key.ownId] };
+  const { rows } = await db.pool.query<Row & { version: string }>({ ...query, types: TYPE_PARSERS });
   const [found] = rows;
   if (found === undefined) return null;
   const { version, ...row } = found;
@@ -72,15 +85,17 @@ export async function findRowToChange<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
   table: Table<Row>,
-  { id, writer, isLocked }: { id: string; writer: Writer; isLocked: boolean },
+  { key, writer, isLocked }: { key: RowKey; writer: Writer; isLocked: boolean },
 ): Promise<Checked<RowToChange<Row> | null>> {
   const name = Prisma.raw(table.name);
+  const isSought =
+    'id' in key ? Prisma.sql`id = ${key.id}::uuid` : Prisma.sql`${Prisma.raw(ownIdFieldOf(table))} = ${key.ownId}`;
   const [found] = await tx.$queryRaw<WriterAnd<RawRow & RowAsText>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
     found as (
       select ${Prisma.raw(table.shownAsText)}, ${name}::text as row_as_text
       from writer, ${name}
-      where organization_id = ${scope.organizationId}::uuid and id = ${id}::uuid
+      where organization_id = ${scope.organizationId}::uuid and ${isSought}
       ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
   return resultOf(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({

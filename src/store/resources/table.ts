@@ -53,6 +53,8 @@ type SetByOperations<Row extends Stored, Field extends keyof Row> = [Field] exte
 // biome-ignore lint/complexity/noBannedTypes: an object without members is assignable to a type whose members are optional.
 type OptionalOf<T> = { [Field in keyof T]-?: {} extends Pick<T, Field> ? Field : never }[keyof T];
 
+type PreparedQuery = { readonly name: string; readonly text: string };
+
 /** A resource's table, with the SQL that is built for every resource in the same way. */
 export type Table<Row extends Stored> = Description<Row> & {
   readonly defaults: GivenContent<Row>;
@@ -63,10 +65,21 @@ export type Table<Row extends Stored> = Description<Row> & {
   readonly shownInLists: string;
   /** SQL for all columns. JSON columns are returned as strings. */
   readonly shownAsText: string;
-  readonly find: { readonly name: string; readonly text: string };
+  readonly find: PreparedQuery;
+  /** Finds a row by the client's own id. */
+  readonly findByOwnId: PreparedQuery;
   /** The fixed parts of the SQL insert statement, between which the values are inserted. */
   readonly insert: readonly string[];
 };
+
+/** What identifies a row in a request: its id, or the client's own id. */
+export type RowKey = { readonly id: string } | { readonly ownId: string };
+
+/** Returns the name of the field with the client's own id. Throws if the rows of the table have no such field. */
+export function ownIdFieldOf<Row extends Stored>({ name, ownId }: Table<Row>): keyof ContentOf<Row> & string {
+  if (ownId === undefined) throw new Error(`The rows of ${name} have no ids of the clients' own.`);
+  return ownId;
+}
 
 /** SQL for the columns with the times. */
 export const TIMES = 'created_at, updated_at';
@@ -81,6 +94,8 @@ export function defineTable<Row extends Stored, Creation>(definition: Definition
   const asText = columns.map((column, i) => (columnTypes[i] === 'jsonb' ? `${column}::text as ${column}` : column));
   const inLists = columns.map((column, i) => (columnTypes[i] === 'timestamptz' ? rfc3339Of(column) : column));
   const shown = ['id', ...columns, TIMES].join(', ');
+  const findText = (field: string) =>
+    `select ${shown}, ${ORGANIZATION_VERSION} as version from ${name} where organization_id = $1 and ${field} = $2`;
   return {
     ...definition,
     // The assertions are safe, because the type of the definition requires that each default has the type of its field.
@@ -89,10 +104,8 @@ export function defineTable<Row extends Stored, Creation>(definition: Definition
     shown,
     shownInLists: ['id', ...inLists, TIMES].join(', '),
     shownAsText: ['id', ...asText, TIMES].join(', '),
-    find: {
-      name: `find_${name}`,
-      text: `select ${shown}, ${ORGANIZATION_VERSION} as version from ${name} where organization_id = $1 and id = $2`,
-    },
+    find: { name: `find_${name}`, text: findText('id') },
+    findByOwnId: { name: `find_${name}_by_own_id`, text: findText(definition.ownId ?? 'id') },
     insert: [
       'with writer as materialized (',
       `), written as (insert into ${name} (organization_id, ${shown}) select `,

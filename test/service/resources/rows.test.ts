@@ -86,9 +86,9 @@ test('a row of any table is created, and found as it was returned', async () => 
   const [ours, theirs] = [await createTenant(db), await createTenant(db)];
   const created = await createRow(await contextOf(ours), BRANCHES, { content: BRANCH, ...ONCE });
   expect(created).toMatchObject(BRANCH);
-  const { row } = await getRow(db, ours.scope, BRANCHES, created.id);
+  const { row } = await getRow(db, ours.scope, BRANCHES, { id: created.id });
   expect(JSON.stringify(row)).toBe(JSON.stringify(created));
-  await expect(getRow(db, theirs.scope, BRANCHES, created.id)).rejects.toMatchObject({
+  await expect(getRow(db, theirs.scope, BRANCHES, { id: created.id })).rejects.toMatchObject({
     code: 'not_found',
     message: 'There is no branch with this id.',
   });
@@ -103,7 +103,7 @@ test('an update of a row of any table changes the fields of the patch and keeps 
   const { id, created_at } = created;
   expect(updated).toMatchObject({ id, created_at, ...BRANCH, ...patch, labels: { b: '2', c: '3' } });
   expect(updated.updated_at > created.updated_at).toBe(true);
-  const { row } = await getRow(db, ours.scope, BRANCHES, id);
+  const { row } = await getRow(db, ours.scope, BRANCHES, { id: id });
   expect(JSON.stringify(row)).toBe(JSON.stringify(updated));
   const unchanged = { is_open: false, labels: { c: '3' } };
   expect(await updateRow(context, BRANCHES, { id, patch: unchanged, precondition: ANY })).toEqual(updated);
@@ -135,7 +135,7 @@ test('a field that only an operation sets is kept by updates and upserts, and it
   const { row } = await upsertRow(context, BRANCHES, { content: BRANCH, precondition: ANY });
   expect(row).toMatchObject({ ...BRANCH, id, archived_at });
   const page = await listRows(db, scope, BRANCHES, { sortField: 'name', descending: false, limit: 1, after: null });
-  expect(page.rows.map((json) => JSON.parse(json))).toEqual([(await getRow(db, scope, BRANCHES, id)).row]);
+  expect(page.rows.map((json) => JSON.parse(json))).toEqual([(await getRow(db, scope, BRANCHES, { id: id })).row]);
   const { events } = await listEvents(db, scope, { after: FEED_START, types: undefined, limit: 101 });
   expect(events.map(({ json }) => JSON.parse(json))).toMatchObject([
     { type: 'branch.created' },
@@ -225,7 +225,7 @@ test('an id in upper case and an instant with an offset are shown from the first
   expect(row).toMatchObject(shown);
   const { opens_at } = given;
   expect(await updateRow(context, BRANCHES, { id: row.id, patch: { opens_at }, precondition: ANY })).toEqual(row);
-  expect((await getRow(db, context.caller.scope, BRANCHES, row.id)).row).toEqual(row);
+  expect((await getRow(db, context.caller.scope, BRANCHES, { id: row.id })).row).toEqual(row);
 });
 
 test.each([undefined, 'key'])(

@@ -4,12 +4,12 @@ import { isObject, type Json, type Operation } from '../../src/contract/document
 import { DomainError } from '../../src/domain/errors.ts';
 import { stringifyJson } from '../../src/domain/resources/json.ts';
 import type { Collection } from './data-set.ts';
-import { examplesOf, schemaOf, successOf } from './declared-responses.ts';
+import { exampleMessageOf, examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import { isTagFor, requireCurrent, statelessTagOf } from './operation-handler.ts';
 import type { Store } from './store.ts';
 import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 
-type UpsertDeps = {
+type OwnIdDeps = {
   readonly operations: readonly Operation[];
   readonly collections: readonly Collection[];
   /** Returns the handler of another operation. */
@@ -17,36 +17,52 @@ type UpsertDeps = {
   readonly store: Store | undefined;
 };
 
-/**
- * Returns the path of the list, for an operation that finds an item by a client's own id, such as
- * "/by_external_id/{external_id}".
- */
-function listOf({ path }: Operation): string {
-  return path.replace(/\/by_\w+\/\{[^}]+\}$/, '');
+/** Returns the path of the list and the name of the own id, for a path such as "/books/by_external_id/{external_id}". */
+function ownIdIn({ path }: Pick<Operation, 'path'>): { list: string; name: string } | undefined {
+  const [, list, name] = /^(.*)\/by_\w+\/\{([^}]+)\}$/.exec(path) ?? [];
+  return list === undefined || name === undefined ? undefined : { list, name };
 }
 
-/** Returns whether the operation is an upsert, which creates or replaces an item. */
-export function isUpsert(operation: Operation): boolean {
-  return operation.method === 'put' && listOf(operation) !== operation.path;
+/** Returns whether the path of the operation names an item by the client's own id. */
+export function isByOwnId(operation: Pick<Operation, 'path'>): boolean {
+  return ownIdIn(operation) !== undefined;
 }
 
 /**
- * Creates the handler of an upsert from the handlers that create and update an item. Without a store, responds as if every item
- * existed.
+ * Creates the handler of an operation on an item that the path names by the client's own id, from the handlers of the operations
+ * that create an item, or name the item by its id. Without a store, responds as if every item existed.
  */
-export function createUpsertHandler(operation: Operation, deps: UpsertDeps): OperationHandler {
+export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): OperationHandler {
   const { operations, collections, handlerOf, store } = deps;
-  const list = listOf(operation);
-  const name = operation.parameters?.find((parameter) => parameter.in === 'path')?.name ?? '';
+  const { list = '', name = '' } = ownIdIn(operation) ?? {};
   const handlerFor = (method: string, path: string) => {
     const found = operations.find((each) => each.method === method && each.path === path);
     if (found === undefined)
       throw new Error(`The mock cannot serve ${operation.operationId} without ${method} ${path}.`);
     return handlerOf(found);
   };
-  const [create, update] = [handlerFor('post', list), handlerFor('patch', `${list}/{id}`)];
   const examples = collections.find(({ path }) => path === list);
+  const find = (ownId: string) => {
+    const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];
+    const found = items.find((item) => item[name] === ownId);
+    return { found, id: String(found?.['id'] ?? uuidOf(`${list} ${ownId}`)) };
+  };
 
+  if (operation.method !== 'put') {
+    const respond = handlerFor(operation.method, `${list}/{id}`);
+    return async (input) => {
+      const ownId = input.path[name] ?? '';
+      const { found, id } = find(ownId);
+      if (found === undefined && store !== undefined)
+        throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');
+      const response = await respond({ ...input, path: { id } });
+      if (store !== undefined || !isObject(response.body)) return response;
+      const item = { ...response.body, [name]: ownId };
+      return { ...response, body: item, entityTag: statelessTagOf(item) };
+    };
+  }
+
+  const [create, update] = [handlerFor('post', list), handlerFor('patch', `${list}/{id}`)];
   return async (input) => {
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
@@ -55,13 +71,11 @@ export function createUpsertHandler(operation: Operation, deps: UpsertDeps): Ope
     // response.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-    const items = store?.itemsOf(list) ?? [...(examples?.items ?? []), ...(examples?.examples.values() ?? [])];
-    const found = items.find((item) => item[name] === ownId);
+    const { found, id } = find(ownId);
     if (found === undefined && store !== undefined) {
       if (ifMatch !== undefined) throw unmetError(operation, 'without If-Match');
       return create({ ...input, headers, path: {}, body });
     }
-    const id = String(found?.['id'] ?? uuidOf(`${list} ${ownId}`));
     const made = found === undefined ? await create({ ...input, headers, path: {}, body }) : undefined;
     const isCurrent = (tag: string) =>
       store === undefined ? isTagFor(id, tag) : tag === entityTagOf(stringifyJson(found));
