@@ -7,7 +7,7 @@ import { CONFIG, lintDocuments } from './lint/contract.ts';
 import { type Problem, problemsText } from './lint/problem.ts';
 import { tryTool } from './tool.ts';
 
-/** Thrown if the contract cannot be bundled. The problems have the same wording as those of `npm run lint`. */
+/** The contract cannot be bundled. The problems have the same wording as those of `npm run lint`. */
 export class UnbundledError extends Error {
   readonly problems: readonly Problem[];
 
@@ -22,8 +22,8 @@ export class UnbundledError extends Error {
 const RULES = ['yaml', 'no-unresolved-refs'];
 
 /**
- * Bundles the main file of a contract and the files that it refers to into one document. With `isDereferenced`, replaces every
- * `$ref` by its target. Throws an `UnbundledError` if a file cannot be read or has a `$ref` without a target.
+ * Bundles the main file of a contract and the files to which it refers into one document. With `isDereferenced`, replaces every
+ * `$ref` with its target. Throws an `UnbundledError` if a file cannot be read or a `$ref` has no target.
  */
 export async function bundleContract(
   mainFile: string,
@@ -32,7 +32,6 @@ export async function bundleContract(
   return JSON.parse(await bundleTo('json', mainFile, isDereferenced ? ['--dereferenced'] : []));
 }
 
-/** Returns the document as YAML. */
 export async function yamlOf(document: Json): Promise<string> {
   return inScratch(async (folder) => {
     const file = join(folder, 'document.json');
@@ -41,7 +40,7 @@ export async function yamlOf(document: Json): Promise<string> {
   });
 }
 
-/** Bundles the contract with Redocly and returns the output. */
+/** Bundles the contract with Redocly and returns Redocly's output. */
 export async function bundleTo(
   format: 'json' | 'yaml',
   mainFile: string,

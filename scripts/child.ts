@@ -5,17 +5,15 @@ import { watchForShutdown } from '../src/shutdown.ts';
 const running = new Set<ChildProcess>();
 let isEnded = false;
 
-/** Thrown after the user has stopped the run. */
+/** The user has stopped the run. */
 export class Interruption extends Error {}
 
-/** Throws an `Interruption` if the run was stopped, because the output of a stopped process proves nothing. */
+/** Throws an `Interruption` if the run was stopped. The output of a stopped process must not be judged. */
 function throwIfInterrupted(): void {
   if (isEnded) throw new Interruption('Interrupted.');
 }
 
-/**
- * The result of a script. `printed` is what the script wrote to its standard output and its standard error, if these are pipes.
- */
+/** The result of a script. `printed` is the text on its standard output and standard error, if these are pipes. */
 export type Ran = { readonly code: number | null; readonly printed: string };
 
 /**
@@ -44,7 +42,7 @@ export async function runChild(
   }
 }
 
-/** Starts a script with the current Node in its own process group. */
+/** Starts a script with the current Node, in a process group of its own. */
 function startChild(parameters: readonly string[], options: SpawnOptions): ChildProcess {
   throwIfInterrupted();
   const child = spawn(process.execPath, parameters, { ...options, detached: true });
@@ -62,14 +60,14 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // ESRCH means that the group has no process any more.
+    // ESRCH means that the group has no processes any more.
     if (codeOf(error) !== 'ESRCH') throw error;
   }
 }
 
 /**
- * Runs a command that starts child processes, and sets the exit code to the result of `main`. If the command is asked to stop, it
- * also stops its child processes, and the exit code is 130.
+ * Runs a command that starts child processes. The exit code is the result of `main`. If the command is asked to stop, it stops
+ * its child processes, too, and the exit code is 130.
  */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   const stop = watchForShutdown();
@@ -83,12 +81,12 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
     );
     process.exitCode = stop.isRequested() ? 130 : 1;
   } finally {
-    // The IPC channel to the parent process would keep this process running.
+    // The IPC channel to the parent process would keep this process alive.
     process.channel?.unref();
   }
 }
 
-/** Stops all running processes and prevents new ones. Sends SIGINT, so that a check can first stop its own PostgreSQL. */
+/** Stops all running child processes and prevents new ones. Sends SIGINT, so that a check can stop its own PostgreSQL first. */
 function endAll(): void {
   isEnded = true;
   for (const child of running) signalGroup(child, 'SIGINT');

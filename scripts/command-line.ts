@@ -5,8 +5,8 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 type ValuesOf<O extends Options> = ReturnType<typeof readArguments<O>>;
 
 /**
- * Runs a command: prints the help for `--help`, and otherwise calls `main` with the values of the options. The exit code is the
- * result of `main`, or 0 if `main` returns nothing. If `main` throws, prints the message of the error, and the exit code is 1.
+ * Runs a command: prints the help for `--help`, otherwise calls `main` with the values of the options. The exit code is the
+ * result of `main`, or 0 if there is none. If `main` throws, prints the error's message; the exit code is then 1.
  */
 export async function runMain<const O extends Options>(
   options: O,
@@ -21,7 +21,7 @@ export async function runMain<const O extends Options>(
   }
 }
 
-/** Runs a command as `runMain` does, but returns the exit code and does not catch errors. */
+/** Runs a command like `runMain`, but returns the exit code and does not catch errors. */
 export async function callMain<const O extends Options>(
   options: O,
   help: string,
@@ -35,9 +35,7 @@ export async function callMain<const O extends Options>(
   return typeof code === 'number' ? code : 0;
 }
 
-/**
- * Returns the values of the command's options. If the options are not valid, throws an error whose message ends with the help.
- */
+/** Returns the values of the command's options. If the options are invalid, throws an error whose message ends with the help. */
 export function readArguments<const O extends Options>(options: O, help: string, parameters = process.argv.slice(2)) {
   try {
     return parseArgs({ options, args: parameters }).values;
@@ -52,8 +50,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Rejects when this process is asked to stop, or when the IPC channel closes because the `npm run` that started this process was
- * killed.
+ * Rejects when this process is asked to stop. Also rejects when the IPC channel closes because the `npm run` that started this
+ * process was killed.
  */
 export function untilInterrupted(): Promise<never> {
   return new Promise((_, reject) => {

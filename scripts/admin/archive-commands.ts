@@ -20,7 +20,7 @@ import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
-/** The maximum length of a line, far above the length of the largest row. */
+/** The maximum length of a line. It is far above the length of the largest row. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
@@ -162,9 +162,9 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 }
 
 /**
- * Calls `produce` with functions that write a file, which only its owner can read. The file appears at `path` when `produce`
- * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails,
- * so that it does not replace the first command's file.
+ * Calls `produce` with functions that write a file. Only the owner can read the file. It appears at `path` when `produce`
+ * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails
+ * rather than replacing the first command's file.
  */
 export async function writeWhole<T>(
   path: string,
@@ -176,7 +176,7 @@ export async function writeWhole<T>(
   if ((await stat(path).catch(() => null))?.isDirectory() === true)
     throw new DomainError('invalid', `${path} is a folder. Give the path of a file.`);
   try {
-    // Always creates a new file, because other users might be able to read an existing file.
+    // The file must be a new one, because other users may be able to read an existing file.
     if (!isExclusive) await rm(partial, { force: true });
     const file = await open(partial, 'wx', 0o600);
     let written = partial;
@@ -204,8 +204,8 @@ export async function writeWhole<T>(
 }
 
 /**
- * Throws if the file is an archive of another organization or of another kind, because the file of a move can be the only copy of
- * its organization.
+ * Throws if the file is an archive of another organization or of another kind. It must not be overwritten, because the archive of
+ * a move can be the only copy of an organization.
  */
 async function requireOwnArchive(path: string, { id, kind }: { id: string; kind: ArchiveKind }): Promise<void> {
   const other = await headIn(path).catch(() => null);
@@ -228,7 +228,7 @@ async function headIn(path: string) {
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {
   try {
     let rest = '';
-    // Does not use node:readline, which also ends lines at U+2028, a character that a name may contain.
+    // node:readline is not used, because it also ends lines at U+2028, which a name may contain.
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
@@ -250,7 +250,7 @@ async function readKeyring(path: string): Promise<Keyring> {
   return keyring;
 }
 
-/** Returns an error of the file system as a message for the operator, and any other error unchanged. */
+/** Returns a message for the operator if the error comes from the file system. Returns other errors unchanged. */
 function fileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   return /^E[A-Z]+$/.test(code) && !/^E(CONN|PIPE|TIMEDOUT|HOST|NET)/.test(code)

@@ -48,7 +48,7 @@ export function addCellCommands(program: Command, { config, execute, print, warn
     });
 }
 
-/** Writes one line for each text, with the text and the name of the cell. Returns the number of lines. */
+/** Writes one line for each text, which contains the text and the name of the cell. Returns the number of lines. */
 async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
   return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;
@@ -66,26 +66,25 @@ function rowOf({ name }: Cell, state: CellState | undefined) {
   return { cell: name, health: state?.health, version: state?.version ?? null, organizations, programs, events };
 }
 
-// What a cell reports: `/readyz` tells its health, and its metrics tell its version and how many rows it has.
+// The state of a cell: its health according to `/readyz`, and its version and row counts according to its metrics.
 
 type CellState = {
-  /** `READY`, or the problem. */
+  /** `READY`, or a description of the problem. */
   readonly health: string;
-  /** The version of the server whose metrics were read; `null` if they were not read. */
+  /** The version in the cell's metrics; `null` if the metrics could not be read. */
   readonly version: string | null;
-  /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>;
 };
 
 const READY = 'ready';
 
-/** The time limit for a response, above the two seconds that /readyz takes at most. */
+/** The time limit for a response. /readyz responds within two seconds. */
 const TIMEOUT_MS = 5000;
-/** The maximum size of a response: several times the size of the metrics of a server with 256 workers. */
+/** The maximum size of a response. It is several times the size of the metrics of a server with 256 workers. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_HEALTH_CHARACTERS = 100;
 
-/** Returns the state of a cell. Never rejects: a cell that does not respond has a problem in `health`. */
+/** Returns the state of a cell. Never rejects; if the cell does not respond, `health` describes the problem. */
 async function fetchState(cell: Cell): Promise<CellState> {
   const [health, measured] = await Promise.all([fetchHealth(cell), fetchMetrics(cell)]);
   return { ...measured, health: health === READY && measured.problem !== null ? measured.problem : health };
@@ -99,8 +98,8 @@ async function fetchHealth({ url }: Cell): Promise<string> {
 }
 
 /**
- * Returns the reason in the body of a 503 from /readyz, without control characters and cut to a maximum length, because another
- * program may have sent the response.
+ * Returns the reason in the body of a 503 from /readyz. Removes control characters and limits the length, because another program
+ * may have sent the response.
  */
 function statusIn(text: string): string | null {
   try {
@@ -152,8 +151,8 @@ async function fetchText({ body }: Response): Promise<string> {
 }
 
 /**
- * Returns a warning for the operator if the versions of the cells differ by more than one release, otherwise `null`. `releases`
- * starts with the newest release.
+ * Returns a warning for the operator if the versions of the cells are more than one release apart, otherwise `null`. `releases`
+ * begins with the newest release.
  */
 export function versionWarning(versions: ReadonlySet<string>, releases: readonly string[]): string | null {
   if (versions.size < 2) return null;

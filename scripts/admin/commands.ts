@@ -24,7 +24,7 @@ const COMMANDS = [
   addInstallationCommands,
 ];
 
-/** What a command uses instead of the globals of its process. */
+/** What a command uses in place of the globals of its process. */
 type Surroundings = {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: NodeJS.WritableStream;
@@ -32,8 +32,8 @@ type Surroundings = {
 };
 
 /**
- * Runs a command and returns its exit code. Prints errors that the operator can fix, and returns 1. Throws all other errors,
- * which are bugs.
+ * Runs a command and returns its exit code. If the operator can fix an error, prints its message and returns 1. Throws all other
+ * errors, which are bugs.
  */
 export async function runAdmin(parameters: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
@@ -48,7 +48,7 @@ export async function runAdmin(parameters: readonly string[], surroundings: Surr
   }
 }
 
-/** Returns the message of an error that the operator can fix. Throws any other error. */
+/** Returns the message of an error that the operator can fix. Throws other errors. */
 function messageOf(error: unknown): string {
   if (error instanceof StartUpError) return `${error.message} ${error.remedy}`;
   if (error instanceof MovingError)
@@ -77,8 +77,8 @@ function createProgram(config: Config, { env, stdout, stderr }: Surroundings): C
     printResult(result, { isJson: program.opts<{ json?: true }>().json === true, stdout });
   const warn = (message: string) => void stderr.write(`${message}\n`);
   const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
-    // Connects to PostgreSQL directly, because a command may hold a session lock over several transactions, which PgBouncer would
-    // not allow. `databaseDirectUrl` stays set, so that an error names the variable that the URL comes from.
+    // The connection must be direct, because a command may hold a session lock over several transactions, which PgBouncer does
+    // not allow. `databaseDirectUrl` stays set, so that a connection error names the right variable.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
     const { db, problems, leave } = await connect(choice, () => {});

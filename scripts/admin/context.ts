@@ -1,4 +1,3 @@
-// Types and functions that all groups of commands share.
 import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
 import type { OrganizationScope } from '../../src/domain/organizations/organization-scope.ts';
@@ -25,8 +24,7 @@ export type Context = {
 };
 
 /**
- * Creates an access link for a user. The link starts with PUBLIC_URL or, if that is not set, with the local address of the
- * server.
+ * Creates an access link for a user. Its URL begins with PUBLIC_URL or, if that is not set, with the local address of the server.
  */
 export async function linkFor(
   db: Database,

@@ -102,7 +102,7 @@ function parsePermissions(text: string): Permission[] {
   return given;
 }
 
-/** Parses the option. Returns "never" and not `null`, which Commander takes for an option without a value. */
+/** Parses the option. Returns "never" rather than `null`, which would mean to Commander that the option has no value. */
 function parseLifeDays(text: string): number | 'never' {
   if (text === 'never') return text;
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give 1 to ${MAX_LIFE_DAYS}, or "never".`);

@@ -49,7 +49,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
         organizations: (await listOrganizations(db)).map(({ id, name, suspendedAt, move, createdAt }) => ({
           id,
           name,
-          // During a move, which also suspends the organization, this is the time of a suspension before the move, if any.
+          // A move also sets suspended_at. This is the value that was set before the move.
           suspended_at: move === null ? suspendedAt : move.suspendedAt,
           moving_since: move?.startedAt ?? null,
           created_at: createdAt,
@@ -98,7 +98,7 @@ export function addOrganizationCommands(program: Command, { config, execute }: C
     );
 }
 
-/** Parses the option. Returns "default" and not `null`, which Commander takes for an option without a value. */
+/** Parses the option. Returns "default" rather than `null`, which would mean to Commander that the option has no value. */
 function parseLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_REQUESTS_PER_SECOND) {

@@ -26,7 +26,6 @@ import {
 } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** Returns all cases, in the order of the table. */
 export async function listCases(servers: Servers, data: Data, client: pg.Client): Promise<Case[]> {
   const { charter, uncached, sampling, vast, raw } = servers;
   const { small } = data;
@@ -121,7 +120,7 @@ export async function listCases(servers: Servers, data: Data, client: pg.Client)
   ];
 }
 
-/** Starts a receiver of webhooks in this process and returns its URL. The receiver stops when this process exits. */
+/** Starts a receiver of webhooks in this process and returns its URL. */
 async function startReceiver(): Promise<string> {
   const server = createServer((req, res) => {
     req.resume().once('end', () => res.writeHead(204).end());
@@ -145,14 +144,14 @@ async function fetchTag({ server, requests }: Load): Promise<string> {
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
 
-// Lists that the response cache cannot serve, because each connection requests different pages.
+// Lists that the response cache cannot serve: each connection requests other pages than the others.
 
 const DEEP_PAGE = 20_000;
-/** The number of pages, more than the requests of one pass, so that no page is requested twice. */
+/** The number of pages. It exceeds the requests of one pass, so that no page is requested twice. */
 const DISTINCT_PAGES = 16_000;
 const FEW_ROWS = 20;
 
-/** Returns a function that returns the load for a server: pages of a list, each requested by one connection only. */
+/** Returns a function from a server to its load: requests for pages of a list. Only one connection requests each page. */
 async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Client) {
   const { rows } = await client.query<Place>(
     `select id, value from (
@@ -171,7 +170,7 @@ async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Clien
 }
 
 /**
- * Returns cases for what an integrator requests to keep a copy in sync. These cases read an organization to which no other case
+ * Returns cases for a client that keeps a copy of the rows in sync. The organization in these cases is one to which no other case
  * writes.
  */
 async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg.Client): Promise<Case[]> {
@@ -210,7 +209,7 @@ async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg
   ];
 }
 
-/** Returns the times at which the rows were last changed, in order. */
+/** Returns the times of the last changes of the rows, in order. */
 async function listChanges(client: pg.Client, { id }: Organization): Promise<Date[]> {
   const text = 'select updated_at as at from parent_programs where organization_id = $1 order by updated_at';
   return (await client.query<{ at: Date }>(text, [id])).rows.map(({ at }) => at);
@@ -218,12 +217,12 @@ async function listChanges(client: pg.Client, { id }: Organization): Promise<Dat
 
 /**
  * Returns cases for lists of 1,000,000 rows. Each connection requests a different number of rows per page, 25 on average, so that
- * no response is shared.
+ * no two requests share a response.
  */
 async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Client): Promise<Case[]> {
   const { large } = data;
   const [before, first] = await getRowsAt(client, data, (DEEP_PAGE - 1) * PAGE_ROWS - 1);
-  // The data may have been created before today, so the day ends with the last change in the data.
+  // The data may be from an earlier day, so the period ends with the last change in the data instead of now.
   const newest = `select max(updated_at) - interval '1 day' as since from parent_programs where organization_id = $1`;
   const since = (await client.query<{ since: Date }>(newest, [large.id])).rows[0]?.since ?? new Date();
   const pages = (parameters: Record<string, string>): Load => ({

@@ -6,32 +6,30 @@ import { type Drive, type Load, merge, prepare, prepareWithoutWaking, type Sampl
 import type { Pace, Rounds } from './options.ts';
 import type { RunningServer } from './servers.ts';
 
-/** A comparison of two loads: a row of the table. */
+/** A comparison of two loads, which is a row of the table. */
 export type Case = {
   readonly title: string;
   readonly subject: Load;
-  /** The load that the subject is compared with. */
+  /** The load with which the subject is compared. */
   readonly base: { readonly title: string; readonly load: Load };
-  /** The lowest allowed ratio of the subject's rate to the rate of the base. The bench fails if the ratio is lower. */
+  /** The minimum ratio of the subject's rate to the base's rate. The bench fails below it. */
   readonly floor: number;
-  /** Whether the responses to the subject and the base must contain the same rows. */
+  /** Whether the responses to both loads must contain the same rows. */
   readonly sameRows?: boolean;
-  /** The id that the first row of the subject's response must have. */
+  /** The expected id of the first row in the subject's response. */
   readonly firstId?: string;
   /**
-   * How long the server is idle before the measurement. If this is set, subject and base are the same load: the subject is its
-   * first five seconds after the idle time, and the base is five seconds of steady load.
+   * How long the server is idle before the measurement. If it is set, subject and base are the same load: the subject is the
+   * first five seconds after the idle time, the base is five seconds of steady load.
    */
   readonly idleSeconds?: number;
 };
 
 export type Servers = {
   readonly charter: RunningServer;
-  /** The server without the response cache. */
   readonly uncached: RunningServer;
   /** The server that validates one response in a hundred. */
   readonly sampling: RunningServer;
-  /** The server whose contract has 1,000 operations. */
   readonly vast: RunningServer;
   readonly raw: RunningServer;
 };
@@ -42,7 +40,7 @@ type Summary = {
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The CPU time of the server for 1,000 requests; NaN if the system does not report it. */
+  /** The CPU time of the server for 1,000 requests, in milliseconds; NaN if the system does not report it. */
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
 };
@@ -83,7 +81,7 @@ async function begin(measured: Case, pace: Pace): Promise<Pair<Drive>> {
   return { subject: await warmUp(measured.subject, pace), base: await warmUp(measured.base.load, pace) };
 }
 
-/** Throws if the responses that a case would measure are not the expected ones. */
+/** Throws if a case would measure wrong responses. */
 async function requireRightResponses({ title, subject, base, firstId, sameRows }: Case): Promise<void> {
   const [ours, expected] = [await fetchFirst(subject), await fetchFirst(base.load)];
   if (Array.isArray(ours.data) && ours.data.length === 0) throw new Error(`${title}: no rows.`);
@@ -93,9 +91,7 @@ async function requireRightResponses({ title, subject, base, firstId, sameRows }
     throw new Error(`${title}: the rows differ from those of ${base.title}.`);
 }
 
-/**
- * Returns the body of the response to the first request. Sends the request without `If-None-Match`, because a 304 has no body.
- */
+/** Returns the body of the response to the first request of a load. Leaves out `If-None-Match`, because a 304 has no body. */
 async function fetchFirst({ server, requests }: Load) {
   const [{ method = 'GET', path = '', headers = {}, body } = {}] = requests(0, 1);
   const { 'if-none-match': _, ...unconditional } = headers;
@@ -109,9 +105,9 @@ async function fetchFirst({ server, requests }: Load) {
   return JSON.parse(text);
 }
 
-/** Servers that have been under load. A server that has just started has a third of its later speed. */
+/** The servers that have been under load. A server that has just started has a third of its later speed. */
 const warm = new WeakSet<RunningServer>();
-/** The fraction of the usual warm-up time that is enough for a load if its server is already warm. */
+/** The fraction of the usual warm-up time that is enough if the server is already warm. */
 const WARM_SHARE = 1 / 8;
 
 /** Prepares a load and warms up its server. */
@@ -122,7 +118,7 @@ export async function warmUp(load: Load, { warmUpSeconds }: Pace): Promise<Drive
   return drive;
 }
 
-/** Measures one pass, in rounds that alternate between both loads, so that other activity of the machine affects both equally. */
+/** Measures one pass. Rounds of the two loads alternate, so that other activity of the machine affects both loads equally. */
 export async function alternate({ subject, base }: Pair<Drive>, { count, seconds }: Rounds): Promise<Pair<Sample>> {
   const subjects: Sample[] = [];
   const bases: Sample[] = [];
@@ -138,7 +134,7 @@ export async function alternate({ subject, base }: Pair<Drive>, { count, seconds
 const AFTER_IDLE_SECONDS = 5;
 
 /**
- * Measures one pass: as the subject, the first five seconds after the server was idle; as the base, five seconds of steady load.
+ * Measures one pass. The subject is the first five seconds after the server was idle; the base is five seconds of steady load.
  */
 async function wake(load: Load, idleSeconds: number): Promise<Pair<Sample>> {
   const drive = prepareWithoutWaking(load);

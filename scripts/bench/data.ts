@@ -5,26 +5,24 @@ import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { addEncryptionKey, placeOfCursorKey } from '../../src/store/sql/secrets.ts';
 
 const ENCRYPTION_KEY_BYTES = Buffer.alloc(32, 'bench');
-/** The encryption key, in base64 as in the environment of the measured servers. */
+/** The encryption key in base64, as the environment of a server contains it. */
 export const ENCRYPTION_KEY = ENCRYPTION_KEY_BYTES.toString('base64');
 export const KEYRING = new Keyring([ENCRYPTION_KEY_BYTES]);
 
-/** The number of organizations with 1,000 rows. One more organization has 1,000,000 rows. */
+/** The number of organizations with 1,000 rows. One other organization has 1,000,000 rows. */
 const SMALL = 100;
-/** The number of organizations with 10 rows. No case reads these rows, but they give the indexes a realistic size. */
+/** The number of organizations with 10 rows. No case reads these rows, but they make the indexes as large as real ones. */
 const TINY = 10_000;
 const FILLED = { database: 'charter', version: 'charter bench data 5' };
 
 export type Organization = { readonly id: string; readonly cursorKey: string; readonly key: string };
 
 export type Data = {
-  /** The organization with 1,000,000 rows. */
   readonly large: Organization;
-  /** The organizations with 1,000 rows each. */
   readonly small: readonly [Organization, ...Organization[]];
 };
 
-/** Fills the database unless an earlier run has already filled it, and gives every organization a new key. */
+/** Fills the database unless an earlier run has filled it, and issues a new key to every organization. */
 export async function prepareData(client: pg.Client, report: (text: string) => void): Promise<Data> {
   if (!(await isFilled(client, FILLED))) {
     report('creating 1,200,000 rows; this takes some minutes, once');
@@ -34,7 +32,7 @@ export async function prepareData(client: pg.Client, report: (text: string) => v
   if (large === undefined || first === undefined || others.length !== SMALL + TINY - 1) {
     throw new Error('The data is not that of this version. Run npm run bench -- --fresh.');
   }
-  // These are the organizations that an earlier run has written to.
+  // The organizations to which an earlier run has written.
   const written = [first, ...others.slice(0, 2)].map(({ id }) => id);
   await client.query('delete from webhook_endpoints');
   await client.query('delete from parent_programs where organization_id = any($1) and name = $2', [written, WRITTEN]);
@@ -42,14 +40,13 @@ export async function prepareData(client: pg.Client, report: (text: string) => v
   return { large, small: [first, ...others.slice(0, SMALL - 1)] };
 }
 
-/** Removes the dead row versions that writes leave, because they slow down every look-up of a key. */
+/** Removes dead row versions, which slow down every look-up of a key. */
 export async function vacuum(client: pg.Client): Promise<void> {
   await client.query('vacuum organizations, parent_programs, events, webhook_deliveries, webhook_attempts');
 }
 
 /**
- * Returns the key that signs an organization's cursors. The key is the same in every run, so that the bench can make cursors
- * itself.
+ * Returns the key that signs an organization's cursors. It is the same in every run, so that the bench itself can make cursors.
  */
 function cursorKeyOf(id: string): Buffer {
   return createHash('sha256').update(`bench ${id}`).digest();
@@ -60,8 +57,8 @@ function organizationId(i: number): string {
 }
 
 /**
- * Returns whether the database was filled completely: the last step of the fill stores the version of the data as a comment on
- * the database.
+ * Returns whether the database was filled completely. The last step of filling stores the version of the data as a comment on the
+ * database.
  */
 export async function isFilled(
   client: pg.Client,
@@ -86,19 +83,19 @@ async function fill(client: pg.Client): Promise<void> {
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
   await fillOrganizations(client, SMALL + TINY + 1);
-  // Disables the triggers that write events, because a server does not keep events for three years.
+  // Disables the triggers that write events. A server with rows of three years does not keep all of their events either.
   await client.query('set session_replication_role = replica');
   await client.query(FILL_PROGRAMS, WORDS);
   await client.query('reset session_replication_role');
-  // Vacuums now, so that autovacuum does not run in the middle of a measurement.
+  // Vacuums now, so that autovacuum does not run during a measurement.
   await client.query('vacuum analyze');
   await client.query('checkpoint');
   await client.query(`comment on database ${FILLED.database} is '${FILLED.version}'`);
 }
 
 /**
- * Gives each organization a new key, because only the hashes of earlier keys are stored. Returns the organizations; the first one
- * is the large one.
+ * Issues a new key to each organization, because the database contains only the hashes of earlier keys. Returns the
+ * organizations; the first is the large one.
  */
 export async function issueKeys(client: pg.Client): Promise<Organization[]> {
   await client.query('truncate key_uses');
@@ -111,7 +108,7 @@ export async function issueKeys(client: pg.Client): Promise<Organization[]> {
      from unnest($1::uuid[], $2::bytea[], $3::text[]) as minted (id, hash, prefix)`,
     [minted.map(({ id }) => id), minted.map(({ hash }) => hash), minted.map(({ prefix }) => prefix)],
   );
-  // Removes the dead row versions of the earlier runs' keys.
+  // Removes the dead row versions of earlier keys.
   await client.query('vacuum analyze api_keys');
   return minted.map(({ id, cursorKey, key }) => ({ id, cursorKey, key }));
 }
@@ -144,8 +141,8 @@ const SENTENCES = [
 export const WORDS = [KINDS, SUBJECTS, PLACES, SENTENCES, RARE_WORD];
 
 /**
- * Creates the organizations: first the large one, then the 100 small ones, then those with 10 rows. $1: the ids; $2: the
- * encrypted cursor keys.
+ * Creates the organizations: the large one, then the 100 small ones, then those with 10 rows. $1 is the ids, $2 the encrypted
+ * cursor keys.
  */
 const FILL_ORGANIZATIONS = `
   insert into organizations (id, name, cursor_key, created_at)
@@ -156,21 +153,21 @@ const FILL_USERS = `
   insert into users (organization_id, id, email, name, role)
   select id, id, 'manager-' || id || '@bench.example', 'Bench manager', 'manager' from organizations`;
 
-/** The number of rows after which their contents repeat, so that pages 1 and 20,000 have the same length. */
+/** The number of rows after which the contents repeat, so that pages 1 and 20,000 have the same length. */
 const PERIOD = 19_999 * 25;
 
 /**
- * Returns SQL for a number in [0, 1) that depends only on the row number and on the position in the SQL, so that all runs create
- * the same rows.
+ * Returns SQL for a number from 0 to less than 1. It depends only on the row number and on the position in the SQL, so that all
+ * runs create the same rows.
  */
 const draw = (_: string, place: number) =>
   `((hashint8(${place} + 10000 * (i % ${PERIOD})::bigint) + 2147483648) / 4294967296.0)`;
 
 /**
- * Returns the SQL statement that creates programs with creation times over three years; one in four has a later update. `size` is
- * SQL for the number of programs of an organization; it can use the organization's `number`. `isRare` is SQL for whether the name
- * of a program contains the rare word; it can use the program's number `i` and the `size`. `order` is SQL for the order in which
- * the rows are written; by default, one organization after the other.
+ * Returns the SQL statement that creates programs with creation times over three years; one in four was updated later. `size` is
+ * SQL for the number of programs of an organization; it can refer to `number`, the number of the organization. `isRare` is SQL
+ * for whether the name of a program contains the rare word; it can refer to `i`, the number of the program, and to `size`.
+ * `order` is SQL for the order in which the rows are written; the default is one organization after the other.
  */
 export function fillPrograms({
   size,

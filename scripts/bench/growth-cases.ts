@@ -8,30 +8,27 @@ import { authorizationOf, INSTANT, PAGE_ROWS, PATH, type Place, seal } from './r
 
 export type GrowthCase = {
   readonly title: string;
-  /** Who sends the requests: the large organization, or the small ones in turn. */
+  /** The organizations that send the requests: the large one, or the small ones in turn. */
   readonly of: 'large' | 'small';
   readonly isWrite: boolean;
-  /** Returns the requests of one pass. The connections divide them among themselves. */
+  /** Returns the requests of one pass, which are divided among the connections. */
   readonly requests: (data: GrownData) => Promise<readonly RequestSpec[]>;
 };
 
-/** The number of connections. With few connections, requests do not wait for each other, which would add to the latency. */
+/** The number of connections. It is small, so that requests do not wait for each other, which would add to the latency. */
 export const CONNECTIONS = 4;
-/**
- * The maximum number of organizations in a sample. Most cases send fewer requests in a pass than this maximum, so all of their
- * requests differ.
- */
+/** The maximum number of organizations in a sample. Most cases send fewer requests in a pass, so that no request is repeated. */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
-/** A prime number. Steps of this size reach every organization, in an order that differs from that of the rows. */
+/** A prime number. Steps of this size reach every organization, in another order than that of the rows. */
 const STEP = 7919;
 const CHANGED_ROWS = 100;
 /** A search text that one in 288 names contains: a place and a subject. */
 const PART = 'Leeds Robotics';
-/** A time before the creation of every row. */
+/** A time before the creation of all rows. */
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-/** All cases. A pass starts with the writes, so that its reads find rows that were updated. */
+/** All cases. A pass begins with the writes, so that its reads include updated rows. */
 export const GROWTH_CASES: readonly GrowthCase[] = [
   { title: 'update', of: 'large', isWrite: true, requests: updatesOfLarge },
   { title: 'update', of: 'small', isWrite: true, requests: (data) => ofSmall(data, updatesOf) },
@@ -84,14 +81,13 @@ function list(organization: Organization, parameters: Record<string, string>): R
   return get(organization, `${PATH}?${new URLSearchParams(parameters)}`);
 }
 
-/** Returns one request for each connection. */
 function onEach(request: (connection: number) => RequestSpec): RequestSpec[] {
   return Array.from({ length: CONNECTIONS }, (_, connection) => request(connection));
 }
 
 /**
- * Returns requests for the same list, each with a different number of rows per page, because identical concurrent requests would
- * share a response.
+ * Returns requests for the same list with different numbers of rows per page, because identical concurrent requests would share a
+ * response.
  */
 function pages(organization: Organization, parameters: Record<string, string>): RequestSpec[] {
   return onEach((connection) => {
@@ -110,7 +106,7 @@ type Row = Place & { readonly externalId: string };
 
 const COLUMNS = `id, ${INSTANT} as value, coalesce(external_id, 'none') as "externalId"`;
 
-/** Returns the requests that `requests` makes for one row of each small organization in the sample. */
+/** Returns requests for one row of each small organization in the sample. */
 async function ofSmall(
   { client, small }: GrownData,
   requests: (organization: Organization, row: Row) => readonly RequestSpec[],
@@ -129,7 +125,7 @@ async function ofSmall(
   });
 }
 
-/** Returns at most 5,000 rows of the large organization, spread evenly over their creation times, in a scattered order. */
+/** Returns at most 5,000 rows of the large organization in a scattered order. Their creation times are spread evenly. */
 async function spreadRows({ client, large, rows: count }: GrownData): Promise<Row[]> {
   const wanted = Math.min(count, MOST_ROWS);
   const { rows } = await client.query<Row>(
@@ -147,7 +143,7 @@ async function spreadRows({ client, large, rows: count }: GrownData): Promise<Ro
   return rows;
 }
 
-/** Returns the instant since which 100 rows have changed. These rows fill four pages. */
+/** Returns the time since which 100 rows have changed. These rows fill four pages. */
 async function getChange({ client, large }: GrownData): Promise<Date> {
   const text = `select updated_at as at from parent_programs where organization_id = $1
     order by updated_at desc offset $2 limit 1`;
@@ -156,7 +152,7 @@ async function getChange({ client, large }: GrownData): Promise<Date> {
 
 async function updatesOfLarge(data: GrownData): Promise<RequestSpec[]> {
   const rows = await spreadRows(data);
-  // Updates each row twice with different values, because the server does not write an update that changes nothing.
+  // Each row is updated twice with different values, because the server does not write an update that changes nothing.
   return [0, 1].flatMap((turn) => rows.map((row) => updateOf(data.large, row, turn)));
 }
 

@@ -7,7 +7,7 @@ import { withThousands } from './report.ts';
 export type Size = {
   /** The number of rows of the large organization. */
   readonly rows: number;
-  /** The number of small organizations, which have 10 rows each. */
+  /** The number of small organizations. Each has 10 rows. */
   readonly organizations: number;
 };
 
@@ -16,7 +16,7 @@ export const SIZES: readonly Size[] = [3, 4, 5, 6, 7].map((power) => ({
   organizations: 10 ** (power - 2),
 }));
 export const SMALL_ROWS = 10;
-/** The number of names with the rare word, whatever the number of rows. */
+/** The number of names with the rare word. It is the same for every number of rows. */
 const RARE_ROWS = 20;
 
 /** A database of one size, with a connection to it. */
@@ -28,19 +28,18 @@ export type GrownData = Size & {
 };
 
 const DATA_VERSION = 'charter growth data 1';
-/** The disk space that the fill needs, including WAL and the builds of the indexes. */
+/** The disk space for filling the databases in GiB, including WAL and index builds. */
 const NEEDED_GIB = 30;
 const GIB = 1024 ** 3;
 
 type Preparing = {
-  /** A connection to the database of `url`. */
   readonly admin: pg.Client;
   readonly url: string;
   readonly dataDir: string;
   readonly report: (text: string) => void;
 };
 
-/** Fills the databases that no earlier run has filled, and gives every organization a new key. */
+/** Fills the databases that no earlier run has filled, and issues a new key to every organization. */
 export async function prepareGrownData({ admin, url, dataDir, report }: Preparing): Promise<GrownData[]> {
   const grown: GrownData[] = [];
   for (const size of SIZES) {
@@ -92,7 +91,10 @@ async function connect(url: string): Promise<pg.Client> {
 const TRIGGERS = `
   select quote_ident(tgname) as name from pg_trigger
   where tgrelid = 'parent_programs'::regclass and not tgisinternal and tgenabled = 'A'`;
-/** Selects the definitions of the indexes, with the statistics targets of their columns, which pg_get_indexdef leaves out. */
+/**
+ * Selects the definitions of the indexes. The statistics targets of their columns are added, because pg_get_indexdef leaves them
+ * out.
+ */
 const INDEXES = `
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) || coalesce((
     select string_agg(format('; alter index %s alter column %s set statistics %s', indexrelid::regclass, attnum, attstattarget), '')
@@ -110,8 +112,8 @@ async function fill(client: pg.Client, { rows, organizations }: Size): Promise<v
   await client.query(`set local maintenance_work_mem = '1GB'`);
   // Disables the triggers that write events, and the checks of foreign keys.
   await client.query('set local session_replication_role = replica');
-  // The triggers that are still enabled increment the versions of the organizations. Disabling these triggers does no harm,
-  // because no client has seen a version yet.
+  // The triggers that are still enabled increment the versions of the organizations. They are disabled, too, because no client
+  // has seen a version yet.
   const always = (await client.query<{ name: string }>(TRIGGERS)).rows;
   await client.query('alter table parent_programs disable trigger user');
   const indexes = (await client.query<{ name: string; definition: string }>(INDEXES)).rows;

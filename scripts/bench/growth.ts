@@ -1,5 +1,5 @@
-// Measures how requests slow down as the number of rows and organizations grows: sends the same requests to databases of five
-// sizes in turn.
+// Measures how requests become slower as the numbers of rows and organizations grow: sends the same requests to databases of five
+// sizes.
 import type pg from 'pg';
 import { deleteExpired } from '../../src/observability/housekeeping.ts';
 import { createLogger } from '../../src/observability/logs.ts';
@@ -15,30 +15,33 @@ import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 import { privateBytes, residentBytes } from './servers.ts';
 
-/** A database of one size, and its server, which has no response cache. */
+/** A database of one size with its server. The server has no response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
 
 type Growth = Pick<GrowthCase, 'title' | 'of'> & {
-  /** The median latency of the fastest round, for each size. Other activity of the machine can only slow a round down. */
+  /**
+   * The median latency of the fastest round, for each size. The fastest round counts, because other activity of the machine can
+   * only make a round slower.
+   */
   readonly milliseconds: readonly number[];
 };
 
-/** The costs of a database of one size, apart from the latency of requests. */
+/** What a database of one size costs, apart from the latency of requests. */
 type SizeCosts = Size & {
   readonly databaseBytes: number;
   /** The WAL of one update right after a checkpoint. It contains a full image of nearly every page that the update changes. */
   readonly walBytesOfUpdate: number;
-  /** How long one run of the housekeeping takes if there is nothing to delete. */
+  /** The duration of a housekeeping run that finds nothing to delete. */
   readonly housekeepingMs: number;
-  /** How long one poll for webhook deliveries takes if none is pending. */
+  /** The duration of a poll for webhook deliveries that finds none. */
   readonly pollMs: number;
-  /** The private memory of one database connection of the server; NaN if the system does not report it. */
+  /** The private memory of one database connection, in bytes; NaN if the system does not report it. */
   readonly connectionBytes: number;
-  /** The physical memory of the server without cached responses; NaN if the system does not report it. */
+  /** The physical memory of the server without cached responses, in bytes; NaN if the system does not report it. */
   readonly processBytes: number;
 };
 
-/** The size of a table or an index of the largest database, in bytes for each row. */
+/** The size of a table or an index in the largest database, in bytes for each row. */
 type RowCosts = { readonly name: string; readonly bytes: number };
 
 type GrowthRun = {
@@ -71,12 +74,12 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
         else if (measured.of === 'large') walBytes[i]?.push(await readWal(all[i]?.data.client, drive));
       }
       for (let round = 0; round < ROUNDS; round += 1) {
-        // The order alternates, because the machine can become faster or slower during a round.
+        // The order alternates, because the speed of the machine can change during a round.
         const order = round % 2 === 0 ? drives : drives.toReversed();
         for (const { drive, place } of order)
           sampled[place]?.push(quantile((await drive(ROUND_SECONDS)).milliseconds, 0.5));
       }
-      // Vacuums after writes. Otherwise a search would also read the pending list of its GIN index.
+      // Without vacuuming after writes, a search would also read the pending list of its GIN index.
       if (measured.isWrite)
         for (const { data } of all) await data.client.query('vacuum organizations, parent_programs, events');
     }
@@ -99,7 +102,7 @@ export async function measureGrowth(all: readonly Grown[], report: (text: string
   }
 }
 
-/** Sends every kind of read, so that the code for it is compiled and its SQL statements have their plans. */
+/** Sends every kind of read, so that its code is compiled and its SQL statements have plans. */
 async function warmUp({ data, server }: Grown): Promise<void> {
   const cases = GROWTH_CASES.filter(({ isWrite }) => !isWrite);
   for (const each of cases) {
@@ -112,7 +115,6 @@ function medianOf(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
 
-/** Returns the number of bytes of WAL that one update writes. */
 async function readWal(client: pg.Client | undefined, drive: Drive): Promise<number> {
   const before = await walPosition(client);
   const { milliseconds } = await drive(RUN_IN_SECONDS);
@@ -150,7 +152,7 @@ async function measureCosts({ data, server }: Grown, walBytesOfUpdate: number): 
   }
 }
 
-/** Returns the median duration of several runs after the first one, in milliseconds. */
+/** Returns the median duration of several runs in milliseconds. The first run is not measured. */
 async function measureTime(work: () => Promise<unknown>): Promise<number> {
   const milliseconds: number[] = [];
   await work();
@@ -182,12 +184,13 @@ async function rowCosts({ client }: GrownData): Promise<RowCosts[]> {
   return [...relations.rows, ...(await client.query<RowCosts>(WHOLE_ROWS)).rows];
 }
 
-// The tables of the guide "Scaling", as Markdown. The guide shows the formulas that compute its other figures from these tables.
+// Formats the tables of the guide "Scaling" as Markdown. The guide computes its other figures from these tables, and shows the
+// formulas.
 
 const MIB = 1024 ** 2;
 const GIGABYTE = 1e9;
 
-/** The name of each row in the table of costs, and the function that formats the row's cell for one size. */
+/** The rows of the table of costs: each row's name, and the function that formats its cell for one size. */
 const COSTS: readonly (readonly [name: string, cell: (costs: SizeCosts) => string])[] = [
   [
     'size of the database',

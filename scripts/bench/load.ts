@@ -12,52 +12,52 @@ export type RequestSpec = {
   readonly body?: string;
 };
 
-/** The requests that one server gets. */
+/** Requests to one server. */
 export type Load = {
   readonly server: RunningServer;
-  /** Returns the requests of one connection, which the connection repeats in this order. */
+  /** Returns the requests of one connection. The connection sends them in this order again and again. */
   readonly requests: (connection: number, connections: number) => readonly RequestSpec[];
-  /** The number of connections. Default: 16. */
+  /** The number of connections. The default is 16. */
   readonly connections?: number;
-  /** The number of rows that each request writes. If it is set, rates are in rows per second. Default: 1. */
+  /** The number of rows that each request writes; the default is 1. If it is set, rates are in rows per second. */
   readonly rowsPerRequest?: number;
 };
 
 export type Sample = {
   readonly seconds: number;
-  /** The number of responses with 200, 201 or 304 within `seconds`; for requests that write several rows, the number of rows. */
+  /** The number of responses with 200, 201 or 304 within the time. If requests write several rows, the number of rows. */
   readonly responses: number;
-  /** The duration of each of these responses, and of the responses that were in progress at the end. */
+  /** The durations of these responses, and of those that were pending at the end. */
   readonly milliseconds: readonly number[];
   /** The statuses of all other responses. */
   readonly refusals: readonly number[];
-  /** The CPU time of the server for all responses; NaN if the system does not report it. */
+  /** The CPU time of the server; NaN if the system does not report it. */
   readonly serverCpuSeconds: number;
   readonly postgresCpuSeconds: number;
 };
 
 /**
- * Sends requests over all connections for a number of seconds, and continues where the last call stopped. Throws if a response
- * has another status than 200, 201 or 304, because the speed of errors means nothing. Accepts a few responses with 503.
+ * Sends requests over all connections for a number of seconds. Continues where the last call stopped. Throws if a response has
+ * another status than 200, 201 or 304, because the rate of errors means nothing. Tolerates a few responses with 503.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 
 export type Next = () => Buffer;
 
-/** When each process was last under load, by process id; times are those of `performance.now()`. */
+/** When each process was last under load, by process id. The times are those of `performance.now()`. */
 const busyUntil = new Map<number, number>();
-/** The idle time after which a server gets some load before it is measured, because the raw server closes idle connections. */
+/** The idle time after which a server gets some load before it is measured. The raw server closes idle connections. */
 const IDLE_SECONDS = 10;
 const WAKE_SECONDS = 5;
 /**
- * The fraction of 503 responses that is allowed. A pause of the machine can delay a few requests for so long that they get a 503.
- * That must not end a long run.
+ * The tolerated fraction of 503 responses. If the machine pauses, a few requests wait so long that they get a 503, which must not
+ * end a long run.
  */
 const MAX_REFUSED_SHARE = 0.01;
 /** The number of connections that are opened at the same time. It is below 511, the length of a listener's queue. */
 const OPENED_AT_ONCE = 100;
 
-/** Prepares a load. If the server is idle, the load runs for a few seconds before it is measured. */
+/** Prepares a load. If the server is idle, the load runs for a few seconds before the measurement. */
 export function prepare(load: Load): Drive {
   const drive = prepareWithoutWaking(load);
   return async (seconds) => {
@@ -68,8 +68,8 @@ export function prepare(load: Load): Drive {
 }
 
 /**
- * Prepares a load like `prepare`, but without the run that wakes an idle server. Encodes the requests in advance, because
- * encoding can take longer than a short measurement.
+ * Prepares a load like `prepare`, but does not wake an idle server. Encodes the requests in advance, because encoding can take
+ * longer than a short measurement.
  */
 export function prepareWithoutWaking(load: Load): Drive {
   const { server, requests, connections = CONNECTIONS, rowsPerRequest = 1 } = load;
@@ -89,8 +89,8 @@ export function prepareWithoutWaking(load: Load): Drive {
 type Busy = { readonly sources: readonly Next[]; readonly seconds: number; readonly signal?: AbortSignal | undefined };
 
 /**
- * Opens a connection for each source. Each connection sends its source's next request when it gets a response, until the time is
- * over or `signal` aborts.
+ * Opens a connection for each source. Each connection sends its next request when it gets a response, until the time is over or
+ * `signal` aborts.
  */
 export async function keepBusy(server: RunningServer, { sources, seconds, signal }: Busy): Promise<Sample> {
   const opened: Awaited<ReturnType<typeof openConnection>>[] = [];
@@ -142,16 +142,15 @@ export function encode({ method = 'GET', path, headers, body = '' }: RequestSpec
 
 type SendOptions = {
   readonly next: () => Buffer;
-  /** The time after which no request is sent, as of `performance.now()`. */
+  /** The time of `performance.now()` after which no request is sent. */
   readonly until: number;
-  /** Stops sending before `until`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the status and the duration of each response. */
+  /** Called after each response. `isInTime` is whether it arrived before `until`. */
   readonly onResponse: (status: number, milliseconds: number, isInTime: boolean) => void;
 };
 
 type Connection = {
-  /** Sends requests until the time `until`, or until `signal` aborts. Resolves when the last response has arrived. */
+  /** Sends requests until the time `until` or until `signal` aborts. Resolves after the last response. */
   sendUntil(options: SendOptions): Promise<void>;
   close(): Promise<void>;
 };
@@ -160,9 +159,9 @@ const TIMEOUT_MS = 10_000;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Opens a keep-alive connection that sends its next request as soon as it gets a response. To leave the CPU to the servers, it
- * parses little HTTP: the head of a response must arrive in one piece and contain `Content-Length`. Rejects if the server closes
- * the connection or sends nothing for ten seconds.
+ * Opens a keep-alive connection that sends its next request as soon as it gets a response. It parses as little HTTP as possible,
+ * to leave the CPU to the servers: the head of a response must arrive in one piece and contain `Content-Length`. Rejects if the
+ * server closes the connection or sends nothing for ten seconds.
  */
 async function openConnection(origin: string): Promise<Connection> {
   const { hostname, port } = new URL(origin);
@@ -190,7 +189,7 @@ async function openConnection(origin: string): Promise<Connection> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let sentAt = 0;
     let status = 0;
-    /** The number of bytes of the response that have not arrived; `null` before the first byte. */
+    /** The number of missing bytes of the response; `null` before the first byte. */
     let missing: number | null = null;
 
     function send(now: number): void {
@@ -209,7 +208,7 @@ async function openConnection(origin: string): Promise<Connection> {
       send(now);
     };
 
-    /** Returns the length of the whole response, computed from its head. */
+    /** Returns the length of the whole response, which follows from its head. */
     function lengthOf(bytes: Buffer): number {
       const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length;
       const head = bytes.toString('latin1', 0, headLength);

@@ -22,11 +22,11 @@ import { type Program, type RunningServer, startServer } from './servers.ts';
 
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
-/** The value of `--only` that selects the measurement of HAProxy, which is not on every machine. */
+/** The value of `--only` that selects the measurement of HAProxy, which not every machine has. */
 const PROXY = 'haproxy';
 const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
-/** Functions that stop what was started. They are called in reverse order at the end, also after an error or an interruption. */
+/** Functions that stop what was started. They are called in reverse order at the end, even after an error or an interruption. */
 const endings: (() => Promise<void>)[] = [];
 
 try {
@@ -114,7 +114,7 @@ async function serveAll(database: Database): Promise<Servers> {
 }
 
 /**
- * Throws if another run uses the data, because two runs would replace each other's keys. The lock is held until the connection
+ * Throws if another run uses the data, because two runs would replace each other's keys. The lock is released when the connection
  * closes.
  */
 async function requireOnlyRun(client: pg.Client): Promise<void> {
@@ -129,8 +129,8 @@ function joinDatabase(dataDir: string): Promise<EmbeddedPostgres> {
 }
 
 /**
- * Removes the data. A killed run may have left PostgreSQL running. Joining and leaving stops it, because the last process to
- * leave stops PostgreSQL.
+ * Removes the data. A killed run may have left PostgreSQL running, so this process first joins the database: the last process
+ * that leaves stops PostgreSQL.
  */
 async function removeData(dataDir: string): Promise<void> {
   await (await joinDatabase(dataDir)).leave();
@@ -152,7 +152,7 @@ async function postmasterPid(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 }
 
-/** Prints progress to standard error, so that standard output contains only the result. */
+/** Prints progress to standard error. Standard output contains only the result. */
 function report(text: string): void {
   console.error(`bench: ${text}`);
 }

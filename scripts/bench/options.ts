@@ -20,13 +20,13 @@ export type Rounds = { readonly count: number; readonly seconds: number };
 export type Pace = {
   /** How long a server is warmed up after its start. */
   readonly warmUpSeconds: number;
-  /** The number of passes through all cases. There are several passes, because a shared machine can be slow for many seconds. */
+  /** The number of passes through all cases. One pass is not enough, because a shared machine can be slow for many seconds. */
   readonly passes: number;
   /** The rounds of each pass. Their number is even. */
   readonly rounds: Rounds;
   /**
-   * The rounds of a case for which a few per cent matter. These rounds are short, because the speed of the machine also changes
-   * within a second.
+   * The rounds of a case for which a few per cent matter. They are short, because the speed of the machine also changes within a
+   * second.
    */
   readonly closeRounds: Rounds;
 };

@@ -1,5 +1,5 @@
 // Measures how fast one client is served while others send more than the server can serve. Each trial alternates with rounds
-// without other clients.
+// without these other clients.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ type Trial = { readonly load: string; readonly promise: string; readonly value: 
 const WARM_UP_SECONDS = 10;
 const ROUNDS = 4;
 const ROUND_SECONDS = 3;
-/** The time that the flood has to fill the queues before the other client is measured. */
+/** How long the flood fills the queues before the other client is measured. */
 const FLOOD_AHEAD_MS = 500;
 const CROWDS = 3;
 const CROWD = { connections: 2000, seconds: 30 };
@@ -29,7 +29,7 @@ const MIB = 1024 * 1024;
 
 type Report = (text: string) => void;
 
-/** Measures all trials. The server must have no response cache, so that every page comes from the database. */
+/** Measures all trials. The server must not have a response cache, so that every page comes from the database. */
 export async function measureOverload(server: RunningServer, { small }: Data, report: Report) {
   const [crowding, other = crowding] = small;
   const quiet = pagesOf(server, other);
@@ -87,9 +87,9 @@ export async function measureOverload(server: RunningServer, { small }: Data, re
   };
 }
 
-/** The limits for the slowdown of the other client during the flood, as factors. */
+/** The maximum factors by which a flood may slow down the other client. */
 type Goals = { readonly p50: number; readonly p99?: number };
-/** Starts a flood and returns the function that stops it. */
+/** Starts a flood. Resolves to the function that stops the flood. */
 type Flood = () => Promise<() => Promise<void>>;
 
 async function compareWithQuiet({
@@ -134,7 +134,7 @@ async function compareWithQuiet({
 }
 
 /**
- * Measures a crowd of far more clients than the server can serve. Rounds with the crowd alternate with rounds of few clients,
+ * Measures a crowd of many more clients than the server can serve. Rounds with the crowd alternate with rounds of few clients,
  * because the speed of a shared machine changes.
  */
 async function crowd(
@@ -179,7 +179,7 @@ function floodOver(server: RunningServer, options: { connections: number; next: 
   };
 }
 
-/** Returns a flood that always has 1,500 requests in progress on one connection. */
+/** Returns a flood that always has 1,500 pending requests on one connection. */
 function pipeline({ origin }: RunningServer, next: Next): Flood {
   return async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) });
@@ -208,7 +208,7 @@ function drive(
 
 /**
  * Returns a function that returns a request for an uncached page of 25 rows. Concurrent requests have different queries, because
- * identical ones would share a response.
+ * identical requests would share a response.
  */
 function pagesOf({ origin }: RunningServer, organization: Organization): Next {
   let turn = 0;

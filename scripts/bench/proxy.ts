@@ -1,4 +1,4 @@
-// Measures what HAProxy in front of cells adds to the cost of a request.
+// Measures the CPU time and the latency that HAProxy in front of cells adds to a request.
 import { randomBytes } from 'node:crypto';
 import { startCellsHaproxy } from '../../test/support/processes/haproxy.ts';
 import { alternate, type Comparison, compare, type Pair, warmUp } from './compare.ts';
@@ -9,17 +9,17 @@ import { markdownTable } from './report.ts';
 import { each } from './requests.ts';
 import type { RunningServer } from './servers.ts';
 
-/** The numbers of connections. One connection shows the latency, and 16 connections show the CPU time. */
+/** The numbers of connections: 1 shows the latency, 16 shows the CPU time. */
 const CONNECTIONS = [1, 16];
 const MOVED_KEYS = 10_000;
 
 /**
- * The result for one number of connections. For the subject, requests go through HAProxy, and the CPU time of the server is that
- * of HAProxy. For the base, requests go to the server directly.
+ * The result for one number of connections. The subject is requests through HAProxy; its server CPU time is that of HAProxy. The
+ * base is requests to the server directly.
  */
 type Proxied = { readonly connections: number; readonly comparison: Comparison };
 
-/** Starts HAProxy with the configuration for cells, without TLS. The returned server has HAProxy's process id. */
+/** Starts HAProxy with the configuration for cells, without TLS. The process id in the result is that of HAProxy. */
 export async function startProxy({ origin, postgresPid }: RunningServer): Promise<RunningServer> {
   const port = Number(new URL(origin).port);
   const haproxy = await startCellsHaproxy([port, port, port]);
@@ -29,8 +29,8 @@ export async function startProxy({ origin, postgresPid }: RunningServer): Promis
 }
 
 /**
- * Measures cached first pages of 100 organizations, through HAProxy and directly, in alternating rounds. Returns the result as a
- * table.
+ * Measures cached first pages of 100 organizations. Rounds through HAProxy and rounds without HAProxy alternate. Returns the
+ * result as a table.
  */
 export async function measureProxy(
   { direct, proxy }: { readonly direct: RunningServer; readonly proxy: RunningServer },
@@ -47,7 +47,7 @@ export async function measureProxy(
   return proxyTable(proxied);
 }
 
-/** Returns the result as a Markdown table. Adds the CPU time of HAProxy to that of Charter and PostgreSQL. */
+/** Returns the result as a Markdown table. The CPU time of HAProxy is added to that of Charter and PostgreSQL. */
 function proxyTable(proxied: readonly Proxied[]): string {
   const row = (what: string, direct: number, byProxy: number, digits: number) => [
     what,

@@ -1,6 +1,6 @@
-// The minimal server that Charter is compared with. For each request, it executes two prepared statements: one finds the key, and
-// the other reads or writes the same rows as Charter. Its connection pool is as large as Charter's, and V8 has the same heap
-// settings. The server has no validation, no permissions and no logs, and sends only the headers that HTTP requires.
+// The minimal server with which Charter is compared. For each request, it executes two prepared statements: one finds the key,
+// and the other reads or writes the same rows as Charter. Its connection pool and V8's heap settings are those of Charter. The
+// server has no validation, no permissions and no logs. It sends only the headers that HTTP requires.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
@@ -33,7 +33,7 @@ const SQL = {
 
 tuneGarbageCollection();
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
-// Connections on which triggers are disabled, so that their writes create no events.
+// Connections without triggers, so that their writes create no events.
 const silent = new pg.Pool({
   connectionString: process.env['DATABASE_URL'],
   max: 10,

@@ -10,7 +10,7 @@ export function resultTable(results: readonly Result[]): string {
   return markdownTable(columns, results.map(rowOf)) + costOfBase(results[0]);
 }
 
-/** Returns the sentence for the README that compares the CPU times of the first case. */
+/** Returns the README's sentence about the CPU times, from the first case. */
 function costOfBase(result: Result | undefined): string {
   if (result === undefined) return '';
   const { subject, base } = result.comparison;
@@ -35,7 +35,7 @@ function rowOf(result: Result): string[] {
   ];
 }
 
-/** Returns a Markdown table whose first column is aligned to the left and whose other columns are aligned to the right. */
+/** Returns a Markdown table. The first column is aligned to the left, the others to the right. */
 export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = columns.map((_, i) => (i === 0 ? '---' : '--:')).join('|');
   return [`| ${columns.join(' | ')} |`, `|${rule}|`, ...rows.map((row) => `| ${row.join(' | ')} |`), ''].join('\n');
@@ -51,7 +51,7 @@ export function heading(): string {
   return `${day}, on \`${machine}\`.\n`;
 }
 
-/** Formats a whole number with separators, such as 17,696. */
+/** Formats a number as an integer with separators, such as 17,696. */
 export function withThousands(number: number): string {
   return Math.round(number).toLocaleString('en');
 }

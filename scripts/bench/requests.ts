@@ -8,10 +8,10 @@ import type { RunningServer } from './servers.ts';
 export const PATH = '/api/parent_programs';
 export const PAGE_ROWS = 25;
 const READS_PER_WRITE = 9;
-/** The number of rows at the beginning of the list that updates skip, so that the first page stays unchanged. */
+/** The number of rows at the beginning of the list that are never updated, so that the first page does not change. */
 const UPDATED_FROM = 100;
 
-/** The id of a row and the value that it is sorted by, both as in a response. */
+/** The id of a row and the value by which it is sorted, as in a response. */
 export type Place = { readonly id: string; readonly value: string };
 
 export const INSTANT = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -24,7 +24,7 @@ export const seal = ({ cursorKey }: Organization) => ({
 });
 
 /**
- * Returns a load that sends the same request with the key of each organization in turn. Each connection starts with a different
+ * Returns a load that repeats the request with the key of each organization in turn. Each connection begins with another
  * organization, so that concurrent requests differ.
  */
 export function each(
@@ -57,8 +57,8 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
 }
 
 /**
- * Returns a load that reads the first page. Every tenth request is a write: a create and an update in turn. Each connection
- * updates a different program.
+ * Returns a load that reads the first page. Every tenth request is a write, a create and an update in turn. Each connection
+ * updates another program.
  */
 export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
   const ids = await someIds(client, organization, 300);
@@ -80,7 +80,7 @@ export async function writes(server: RunningServer, organization: Organization, 
 
 const CHUNK_ROWS = 100;
 
-/** Returns two loads that create rows over one connection: one row per request, or a batch of 100. */
+/** Returns two loads that create rows over one connection: one row per request, and batches of 100 rows. */
 export function creations(server: RunningServer, organization: Organization): { single: Load; batches: Load } {
   const headers = { ...authorizationOf(organization), 'content-type': 'application/json' };
   const body = { name: WRITTEN, description: 'A row of a catalogue, as long as most of them are.' };

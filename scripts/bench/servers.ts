@@ -7,18 +7,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../tool.ts';
 import { ENCRYPTION_KEY } from './data.ts';
 
-/** How long a server may take to start. A server with a contract of 1,000 operations starts slowly on a busy machine. */
+/**
+ * The time limit for the start of a server, in seconds. A server with a contract of 1,000 operations starts slowly on a busy
+ * machine.
+ */
 const START_SECONDS = 180;
 const STOP_SECONDS = 5;
 
 export type Program = {
-  /** The path from the root of the checkout. */
+  /** The path relative to the root of the checkout. */
   readonly script: string;
   readonly databaseUrl: string;
-  /** The process id of the PostgreSQL that the server uses. */
+  /** The process id of the server's PostgreSQL. */
   readonly postgresPid: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** The file that the server's output goes to. A pipe would cost the load generator CPU time. */
+  /** The file for the server's output. Reading a pipe would cost the load generator CPU time. */
   readonly logFile: string;
 };
 
@@ -32,13 +35,12 @@ export type RunningServer = {
 /** Limits that no case reaches. The server still counts each request. */
 const HIGH_LIMITS = { RATE_LIMIT_PER_KEY: '100000', RATE_LIMIT_PER_ORGANIZATION: '100000' };
 
-/** Lets the servers deliver webhooks to a receiver in the process of the bench. */
+/** Allows the servers to deliver webhooks to a receiver in this process. */
 const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED_NETWORKS: '127.0.0.1' };
 
 /**
- * Starts a server in its own process, and resolves when the server listens. Of the environment variables of this process, the
- * server gets only PATH, so it runs with the default settings. The server exits when its IPC channel to this process closes, even
- * if this process is killed.
+ * Starts a server in its own process. Resolves when the server listens. Of this process's environment, the server gets only PATH,
+ * so that it has the default settings. The server exits when its IPC channel closes, even if this process is killed.
  */
 export async function startServer(program: Program): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
@@ -103,7 +105,7 @@ async function freePort(): Promise<number> {
 
 const TICKS_PER_SECOND = 100;
 
-/** Returns the CPU seconds that a server and all processes of PostgreSQL have used so far. */
+/** Returns the CPU seconds that a server and all processes of PostgreSQL have used since their start. */
 export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, 'pid' | 'postgresPid'>) {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const stats = (await Promise.all(ids.map(readStat))).filter((stat) => stat !== null);

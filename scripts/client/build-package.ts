@@ -14,8 +14,7 @@ export async function buildPackage(folder: string): Promise<void> {
 }
 
 async function compile(folder: string): Promise<void> {
-  // The import command needs the types of Node, but the client must not use them, so the command and the client are compiled with
-  // different configurations.
+  // The import command and the client have different compiler configurations: only the command may use the types of Node.
   for (const project of ['src/client', 'src/client/import']) {
     const parameters = ['--project', join(root, project), '--outDir', folder];
     await runTool('tsc', parameters, `The client does not compile. Fix the errors above, in ${project}/.`);
@@ -24,10 +23,12 @@ async function compile(folder: string): Promise<void> {
   await Promise.all(declarations.map((name) => rewriteImports(join(folder, name))));
 }
 
-/** The files of csv-parse that `charter-import` loads: a seventh of csv-parse. */
+/** The files of csv-parse that `charter-import` loads, which are a seventh of csv-parse. */
 const LOADED = ['LICENSE', 'lib/index.js', 'lib/api', 'lib/utils'];
 
-/** Copies csv-parse into the package, so that programs that never import a file do not have to install all of csv-parse. */
+/**
+ * Copies csv-parse into the package. As a dependency, all of csv-parse would be installed even for programs that import no files.
+ */
 async function bundleParser(folder: string): Promise<void> {
   const path = 'node_modules/csv-parse';
   const [from, to] = [join(root, path), join(folder, path)];
@@ -51,7 +52,7 @@ async function readManifest() {
   const contract = JSON.parse(await readFile(join(root, 'generated/openapi.json'), 'utf8'));
   return {
     name: 'charter-client',
-    // The version of the contract that the client's types are generated from.
+    // The version of the contract from which the client's types are generated.
     version: contract.info.version,
     description: "A typed client of Charter's API",
     license: ours.license,
@@ -70,8 +71,8 @@ async function readManifest() {
 }
 
 /**
- * Builds a package in generated/<name> and packs it as generated/charter-<name>-<version>.tgz. Removes earlier packages of this
- * name first. Returns a text with the path of the tarball and its size.
+ * Builds a package in generated/<name> and packs it as generated/charter-<name>-<version>.tgz. First removes earlier packages of
+ * this name. Returns a text with the path of the tarball and its size.
  */
 export async function packIntoGenerated(name: string, build: (folder: string) => Promise<void>): Promise<string> {
   const generated = join(root, 'generated');
@@ -83,7 +84,7 @@ export async function packIntoGenerated(name: string, build: (folder: string) =>
   return `${relative(root, tarball)}: ${((await stat(tarball)).size / 1024).toFixed(1)} KiB`;
 }
 
-/** Packs the package in `folder` with npm, without network access. Returns the path of the tarball in `destination`. */
+/** Packs the package in `folder` with npm, offline. Returns the path of the tarball in `destination`. */
 export async function pack(folder: string, destination: string): Promise<string> {
   const [{ filename }] = JSON.parse(
     await runNpm(['pack', '--json', '--ignore-scripts', '--pack-destination', destination], folder),

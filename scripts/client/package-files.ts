@@ -1,9 +1,12 @@
-// What the packages for integrators have in common: charter-client, charter-mock and charter-mcp.
+// Files that all packages for integrators have: charter-client, charter-mock and charter-mcp.
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root } from '../tool.ts';
 
-/** Writes package.json, the README, with the version of the package, and the license. `readme` is the path in this checkout. */
+/**
+ * Writes package.json, the license, and the README with the version of the package. `readme` is the path of the README in this
+ * checkout.
+ */
 export async function describePackage(
   folder: string,
   { manifest, readme }: { readonly manifest: { readonly version: string }; readonly readme: string },

@@ -1,5 +1,5 @@
-// Compares two versions of the contract and lists every change. A change without a rule counts as breaking. If no change is found
-// in documents that differ, the documents have the same meaning and are only written differently.
+// Compares two versions of the contract and lists every change. A change without a rule counts as breaking. If the documents
+// differ but there is no change, they have the same meaning in another notation.
 import { type Json, METHODS } from '../../src/contract/document.ts';
 import {
   compareOperation,
@@ -144,9 +144,7 @@ const COMPARERS: Readonly<Record<string, (comparison: Comparison, pair: Pair<unk
     compareFields(comparison, { ...pair, before: objectOf(pair.before), after: objectOf(pair.after) }, SECURITY_SCHEME),
 };
 
-/**
- * Sections whose components may be renamed: clients see the name that an operation gives to an example, not the component's name.
- */
+/** The sections whose components may be renamed: clients see only the name that an operation gives to an example. */
 const NAMELESS = ['examples'];
 
 function compareComponents(comparison: Comparison, pair: Pair<Json>): void {

@@ -18,12 +18,12 @@ import { canonical, hasOwn, isSame, listOf, namesOf, objectOf } from './json.ts'
 import type { Direction, RuleName } from './rules.ts';
 
 /**
- * An operation. `parameters` starts with the parameters of the path; `security` is the document's default if the operation has no
- * `security`.
+ * An operation with what it inherits: `parameters` begins with those of the path, and `security` is by default that of the
+ * document.
  */
 type Operation = { readonly node: Json; readonly parameters: readonly unknown[]; readonly security: unknown };
 
-/** The directions of the request and the response. They are reversed for a webhook, whose response the client sends. */
+/** The directions of the request and the response. For a webhook they are reversed, because the client sends the response. */
 export type Travel = { readonly sent: Direction; readonly returned: Direction };
 
 const OPERATION: FieldRules = {
@@ -104,7 +104,7 @@ function compareSecurity({ report }: Comparison, { spot, direction, before, afte
     report('security way added', spot, direction, { name: way.schemes });
 }
 
-/** Returns the alternatives of a list of security requirements (OpenAPI 3.1 section 4.8.30). An empty list requires nothing. */
+/** Returns the alternatives in a list of security requirements (OpenAPI 3.1, section 4.8.30). An empty list requires nothing. */
 function waysOf(security: unknown): readonly Way[] {
   const requirements = listOf(security).map(objectOf);
   return (requirements.length === 0 ? [{}] : requirements).map((requirement) => {
@@ -131,7 +131,7 @@ const PARAMETER: FieldRules = {
 type Parameter = { readonly written: unknown; readonly node: Json };
 type Parameters = ReadonlyMap<string, Parameter>;
 
-/** Compares parameters that have the same location and name. A parameter with the same name and another location has moved. */
+/** Compares parameters with the same location and name. If a parameter with the same name has another location, it has moved. */
 function compareParameters(comparison: Comparison, pair: Pair<readonly unknown[]>): void {
   const { report } = comparison;
   const olds = parametersOf(pair.before, comparison.before);
@@ -166,8 +166,8 @@ export function compareParameter(comparison: Comparison, written: Pair<unknown>)
 }
 
 /**
- * Returns the parameters by location and name. If a location and name occur twice, the later parameter counts, so that the
- * operation's parameters override those of the path (OpenAPI 3.1 section 4.8.10).
+ * Returns the parameters by location and name. If a location and name occur twice, the later parameter counts: an operation's
+ * parameters override those of the path (OpenAPI 3.1, section 4.8.10).
  */
 function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   return new Map(
@@ -178,13 +178,13 @@ function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   );
 }
 
-/** Returns the parameter that has the same name and another location, if only the other document has it; otherwise `null`. */
+/** Returns the candidate with the same name but another location that is not in `others`; `null` if there is none. */
 function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
   const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
   return found?.[1] ?? null;
 }
 
-/** Adds OpenAPI's default values, so that writing a default out is not a change. */
+/** Adds OpenAPI's default values, so that writing out a default is not a change. */
 function withDefaults(parameter: Json, place: unknown): Json {
   const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
   const filled = { style, allowReserved: false, allowEmptyValue: false, ...parameter };
@@ -209,9 +209,7 @@ export function compareResponse(comparison: Comparison, written: Pair<unknown>):
   compareContent(comparison, pair);
 }
 
-/**
- * Returns the rule for a new status. Clients that send If-None-Match expect a 304, and all clients must handle unknown errors.
- */
+/** Returns the rule for a new status. Clients must handle unknown errors, and those that send If-None-Match expect a 304. */
 function newStatusRule(status: string): RuleName {
   return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
 }
@@ -245,8 +243,8 @@ function compareAllowedMethods(comparison: Comparison, written: Pair<unknown>): 
 }
 
 /**
- * Compares a header that lists the media types of requests. A longer list is additive, as the contract announces, and a shorter
- * list is breaking, because the server then refuses requests that it accepted before.
+ * Compares a header that lists the accepted media types. A longer list is additive, as the contract announces. A shorter list is
+ * breaking, because the server then refuses requests that it accepted before.
  */
 function compareAcceptedTypes(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
@@ -273,7 +271,8 @@ const MEDIA_TYPE: FieldRules = {
 const EXAMPLE: FieldRules = { 'words changed': 'summary description value externalValue' };
 
 /**
- * Compares the `content` of a body by media type. The reported places do not name application/json, this API's usual media type.
+ * Compares the `content` of a body by media type. The reported places omit application/json, because almost all bodies have this
+ * media type.
  */
 function compareContent(comparison: Comparison, holder: Pair<Json>): void {
   const content = inside(holder, 'content');

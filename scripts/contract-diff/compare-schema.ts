@@ -20,7 +20,7 @@ type Schemas = Pair<unknown>;
 type Shapes = Pair<Shape>;
 
 /**
- * Compares two schemas. `within` lists the pairs that the outer calls are comparing, so that the recursion ends for a schema that
+ * Compares two schemas. `within` lists the pairs that outer calls are comparing, so that the recursion ends for a schema that
  * contains itself.
  */
 export function compareSchema(comparison: Comparison, schemas: Schemas, within: readonly string[] = []): void {
@@ -85,8 +85,8 @@ function typeWords(shapes: readonly Shape[]): string {
 }
 
 /**
- * Matches the old and the new alternatives of one type: first equal alternatives, then those with the same component, then the
- * rest in order, if as many old as new alternatives are left.
+ * Matches the old alternatives of one type with the new ones: first those that are equal, then those with the same component. The
+ * rest is matched in order if both lists have the same length.
  */
 function matchShapes(before: readonly Shape[], after: readonly Shape[]) {
   const pairs: [Shape, Shape][] = [];
@@ -129,9 +129,8 @@ function compareShapes(comparison: Comparison, shapes: Shapes, within: readonly 
 const COUNTED = 'x-counts-as-requests';
 
 /**
- * Compares the schemas for the items of a batch. Only differences in their structure count, because the server validates each
- * item as a request to the item's own operation, and that operation is compared anyway. All other differences are changes of the
- * description.
+ * Compares the schemas for the items of a batch. Only differences in structure count; other differences only change the
+ * description. The server validates each item as a request to the item's own operation, and that operation is compared anyway.
  */
 function compareCounted(comparison: Comparison, pair: Schemas, within: readonly string[]): void {
   const [before, after] = [structureOf(pair.before, comparison.before), structureOf(pair.after, comparison.after)];
@@ -144,9 +143,7 @@ function compareCounted(comparison: Comparison, pair: Schemas, within: readonly 
   if (hasChanged) comparison.report('changes described', pair.spot, pair.direction);
 }
 
-/**
- * Returns an object schema with the members of all alternatives. For each member, it has only the type and any enumerated values.
- */
+/** Returns an object schema with the members of all alternatives. Each member has only its type and its enumerated values. */
 function structureOf(schema: unknown, resolve: Resolve): Json {
   const { node } = resolve(schema);
   const alternatives = hasOwn(node, 'oneOf') ? listOf(node['oneOf']).map((each) => resolve(each).node) : [node];
@@ -179,12 +176,14 @@ function compareValues({ report }: Comparison, { spot, direction, ...shapes }: S
   if (gained.length > 0) report(rule, spot, direction, { after: list(gained) });
 }
 
-/** Whether the schema announces more values to its clients (`x-extensible`). */
+/** Returns whether the schema announces that clients may get further values (`x-extensible`). */
 function isExtensible(schema: Json): boolean {
   return schema['x-extensible'] === true;
 }
 
-/** Whether the items have an extensible enumeration. If so, each new value may make the array longer. */
+/**
+ * Returns whether the items have an extensible enumeration. If so, the maximum length of the array may grow with the enumeration.
+ */
 function hasExtensibleItems({ before }: Comparison, { before: { keywords } }: Shapes): boolean {
   return isExtensible(before(keywords['items']).node);
 }
@@ -231,7 +230,7 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
     case 'unknown':
       return 'unknown changed';
     default:
-      return null; // compareShapes and compareObjects compare these keywords
+      return null; // compareShapes and compareObjects compare these keywords.
   }
 }
 
@@ -268,8 +267,8 @@ function compareObjects(comparison: Comparison, shapes: Shapes, within: readonly
 }
 
 /**
- * Whether an extensible enumeration among the members gains values, such as types of events. Clients ignore an object with a
- * value that they do not know.
+ * Returns whether an extensible enumeration in a member has new values, such as event types. Clients ignore an object with an
+ * unknown value.
  */
 function gainsKinds(comparison: Comparison, before: Json, after: Json): boolean {
   return Object.keys(objectOf(before['properties'])).some((name) => {
@@ -297,8 +296,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // In the old document, this field was an additional field, so its schema is compared with the old schema of additional
-    // fields.
+    // In the old document, this field was an additional field, so it is compared with the old schema for additional fields.
     if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)
@@ -307,12 +305,12 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
   }
 }
 
-/** Whether the second pattern is the first pattern without its escapes `\d` and `\xNN`, which some languages do not have. */
+/** Returns whether the second pattern is the first one without the escapes `\d` and `\xNN`, which some languages do not have. */
 function isRespelled(before: unknown, after: unknown): boolean {
   return typeof before === 'string' && spellOut(before) === after;
 }
 
-/** Replaces the escapes `\d` and `\xNN` by what they mean in ECMA-262, such as `[0-9]` and "!". */
+/** Replaces the escapes `\d` and `\xNN` with what they mean in ECMA-262, such as `[0-9]` and "!". */
 function spellOut(pattern: string): string {
   return pattern
     .replaceAll(String.raw`\d`, '[0-9]')

@@ -1,4 +1,4 @@
-// The state of a comparison of two documents, and the comparison of plain fields.
+// The state of a comparison of two documents, and the comparison of simple fields.
 import { followReference, type Json, namesIn } from '../../src/contract/document.ts';
 import { isSame, member, namesOf, objectOf } from './json.ts';
 import { type Direction, RULES, type Rule, type RuleName, type Verdict } from './rules.ts';
@@ -7,9 +7,8 @@ export type Comparison = {
   readonly before: Resolve;
   readonly after: Resolve;
   readonly report: Report;
-  /** The names of the components that were compared. */
   readonly compared: Set<string>;
-  /** Pairs of schemas, with their direction, that were compared and have no differences. Most pairs occur many times. */
+  /** The pairs of schemas, each with its direction, that were compared and are equal. Most pairs occur many times. */
   readonly same: Set<string>;
 };
 
@@ -27,12 +26,15 @@ export function newComparison(before: Json, after: Json, findings: { readonly re
 export type Pair<T> = { readonly spot: Spot; readonly direction: Direction; readonly before: T; readonly after: T };
 
 /**
- * The names of fields, separated by spaces, for each rule. The fields under `elsewhere` are compared by other functions, and all
- * fields without a rule are unknown.
+ * The names of fields, separated by spaces, for each rule. Other functions compare the fields in `elsewhere`. A field that is not
+ * listed is unknown.
  */
 export type FieldRules = Readonly<Partial<Record<RuleName | 'elsewhere', string>>>;
 
-/** Returns the objects that the old and the new value have under this name, as a pair. A missing object counts as empty. */
+/**
+ * Returns the members of this name in the old and the new value, as a pair. A member that is not an object counts as an empty
+ * object.
+ */
 export function inside<T extends Json>({ before, after, ...rest }: Pair<T>, name: string): Pair<Json> {
   return { ...rest, before: objectOf(before[name]), after: objectOf(after[name]) };
 }
@@ -65,7 +67,7 @@ export function compareFields({ report }: Comparison, pair: Pair<Json>, rules: F
 }
 
 function ruleOf(field: string, rules: FieldRules): RuleName | 'elsewhere' {
-  // The type assertion is right, because the object has no other keys than those of its type.
+  // The assertion is safe, because the object has only the keys of its type.
   const entries = Object.entries(rules) as [RuleName | 'elsewhere', string][];
   const [rule] = entries.find(([, names]) => names.split(' ').includes(field)) ?? [];
   return rule ?? (field.startsWith('x-') ? 'words changed' : 'unknown changed');
@@ -82,19 +84,20 @@ export function compareRequirement({ report }: Comparison, { spot, direction, be
   if (was !== is) report(is ? 'requirement narrowed' : 'requirement widened', spot, direction);
 }
 
-// Collects the changes that a comparison finds. A change of a component counts once, however many operations use the component.
+// Collects the changes that a comparison finds. A change of a component counts once, whatever the number of operations that use
+// the component.
 
 export type Change = {
   readonly rule: RuleName;
   readonly direction: Direction;
   readonly verdict: Verdict;
   readonly place: string;
-  /** The place, without a list of the operations that use the component. */
+  /** The place without the list of operations that use the component. */
   readonly shortPlace: string;
   readonly words: string;
-  /** Why the change is breaking; empty if it is not. */
+  /** Why the change is breaking; empty if it is not breaking. */
   readonly why: string;
-  /** Whether the change removes something that was not published as deprecated before, but should have been. */
+  /** Whether the change removes something that should have been published as deprecated before, but was not. */
   readonly lacksDeprecation: boolean;
 };
 
@@ -137,8 +140,8 @@ export function newFindings(): { readonly report: Report; readonly changes: () =
 }
 
 /**
- * Returns the place of the change. If a changed component is used in several places, `place` names the component and the first
- * few of these places, and `shortPlace` only the component.
+ * Returns the place of the change. If a changed component is used in several places, `place` names the component and the first of
+ * these places; `shortPlace` names only the component.
  */
 function placeOf(within: Place, places: readonly Place[]): Pick<Change, 'place' | 'shortPlace'> {
   const whole = [...new Set(places.map(wordsOf))];
@@ -169,7 +172,7 @@ type Place = {
   readonly field: string;
 };
 
-/** A place as seen from its operation (`at`) and from the nearest named component (`within`). */
+/** A place relative to its operation (`at`) and relative to the nearest named component (`within`). */
 type Spot = { readonly at: Place; readonly within: Place };
 
 export function spotOf(root: string): Spot {
@@ -189,12 +192,12 @@ export function atItems(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field}[]` }));
 }
 
-/** Returns the spot of the names of an object's fields, as opposed to their values. */
+/** Returns the spot of the names of an object's fields, as opposed to the values. */
 export function atNames(spot: Spot): Spot {
   return both(spot, (place) => ({ ...place, field: `${place.field} (names)`.trim() }));
 }
 
-/** Returns the same spot, with the given component as the nearest component. */
+/** Returns the spot with the given component as the nearest component. */
 function inComponent(spot: Spot, component: string): Spot {
   return { at: spot.at, within: spotOf(component).within };
 }
@@ -203,7 +206,7 @@ function wordsOf({ root, parts, field }: Place): string {
   return [root, ...parts, ...(field === '' ? [] : [`field ${field}`])].join(', ');
 }
 
-/** Returns the part of the operation that contains the place: "GET /api/key, response 200". */
+/** Returns the part of the operation that contains the place, such as "GET /api/key, response 200". */
 function userOf({ root, parts }: Place): string {
   return [root, ...parts.slice(0, 1)].join(', ');
 }
@@ -212,11 +215,14 @@ function both({ at, within }: Spot, change: (place: Place) => Place): Spot {
   return { at: change(at), within: change(within) };
 }
 
-/** An object of the document, and the component that a `$ref` led to, such as "schema ParentProgram"; `null` without a `$ref`. */
+/**
+ * An object of the document, and the component to which a `$ref` led, such as "schema ParentProgram"; `null` if there was no
+ * `$ref`.
+ */
 type Resolved = { readonly node: Json; readonly component: string | null };
 export type Resolve = (value: unknown) => Resolved;
 
-/** The sections of `components`, with the word for one component of the section. */
+/** The sections of `components`, each with the noun for one component. */
 export const SECTIONS: Readonly<Record<string, string>> = {
   schemas: 'schema',
   responses: 'response',

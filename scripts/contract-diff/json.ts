@@ -1,12 +1,9 @@
-// Functions for JSON values and their comparison.
 import { isObject, type Json } from '../../src/contract/document.ts';
 
-/** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-/** Returns the value if it is an array, otherwise an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -15,19 +12,19 @@ export function hasOwn(object: Json, name: string): boolean {
   return Object.hasOwn(object, name);
 }
 
-/** Returns an own member. Inherited members do not count, because every object inherits "constructor". */
+/** Returns an object's own member. Inherited members such as "constructor" do not count. */
 export function member(object: Json, name: string): unknown {
   return hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Returns the names that at least one of the objects has, sorted, because the order of members has no meaning. */
+/** Returns the names that at least one of the objects has. They are sorted, because the order of members has no meaning. */
 export function namesOf(...objects: readonly Json[]): string[] {
   return [...new Set(objects.flatMap((object) => Object.keys(object)))].sort();
 }
 
 /**
- * Returns a text that is the same for equal values, regardless of the order of their keys. The values must not be modified,
- * because the texts are cached.
+ * Returns a text that is the same for equal values, whatever the order of their keys. The values must not be modified, because
+ * the texts are cached.
  */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';

@@ -14,7 +14,7 @@ export type Verdict = 'breaking' | 'additive' | 'words';
 export type Direction = 'request' | 'response';
 type Judgement = { readonly verdict: Verdict; readonly why: string };
 export type Rule = Readonly<Record<Direction, Judgement>> & {
-  /** A template with {name}, {before} and {after}. */
+  /** The description of the change: a template with {name}, {before} and {after}. */
   readonly says: string;
   /** Whether the change removes something that must have been published as `deprecated` before. */
   readonly needsDeprecation: boolean;

@@ -1,13 +1,10 @@
 // The normal form of a schema: what the schema allows of each JSON type. `type: [string, 'null']`, an `anyOf` of these two types,
-// and a reference to a schema in either form have the same normal form, so that another way of writing a schema is not a change.
+// and a reference to such a schema have the same normal form, so that another notation of a schema is not a change.
 import { isObject, type Json } from '../../src/contract/document.ts';
 import type { Resolve } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
-/**
- * The JSON types. Numbers are split into integers and fractions, because "number" allows everything that "integer" allows, and
- * more.
- */
+/** The JSON types. Numbers are split into integers and fractions, so that "number" is "integer" and more. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
 type Type = (typeof TYPES)[number];
 
@@ -16,12 +13,12 @@ export type Shape = {
   readonly type: Type;
   /** The name of the component if the shape is exactly that component, otherwise `null`. */
   readonly component: string | null;
-  /** The allowed values; `null` if there is neither `enum` nor `const`. */
+  /** The allowed values; `null` if the schema has neither `enum` nor `const`. */
   readonly values: readonly unknown[] | null;
   readonly keywords: Json;
 };
 
-/** How a change of each keyword is judged, and the types that the keyword applies to. Other keywords apply to all types. */
+/** For each keyword: how a change is judged, and the types to which the keyword applies. Other keywords apply to all types. */
 export const KEYWORDS: Readonly<Record<string, { readonly kind: Kind; readonly types: readonly Type[] }>> = {
   minLength: { kind: 'at least', types: ['string'] },
   maxLength: { kind: 'at most', types: ['string'] },
@@ -56,8 +53,7 @@ type Kind =
   | ('default' | 'deprecation' | 'access' | 'extension' | 'counting' | 'unknown');
 
 /**
- * Keywords that do not constrain values. Keywords that begin with "x-" do not constrain values either, unless KEYWORDS lists
- * them.
+ * The keywords that do not constrain values. The same is true of keywords that begin with "x-", unless KEYWORDS contains them.
  */
 export const REMARKS = 'title description examples example externalDocs discriminator $comment'.split(' ');
 
@@ -79,8 +75,8 @@ export function shapesOf(schema: unknown, resolve: Resolve, expanding: readonly 
     ...(hasOwn(node, 'anyOf') ? [listOf(node['anyOf']).flatMap(expand)] : []),
     ...(hasOwn(node, 'oneOf') ? [oneOf.flat()] : []),
   ];
-  // `oneOf` refuses values that two alternatives allow, so a wider alternative can allow less. If alternatives overlap, the whole
-  // `oneOf` is compared as if it were one keyword.
+  // `oneOf` refuses values that two alternatives allow, so a wider alternative can mean fewer values. If alternatives overlap,
+  // the whole `oneOf` is therefore compared as one keyword.
   const own = areDisjoint(oneOf) ? ownShapes(node) : ownShapes({ ...node, 'oneOf that overlap': node['oneOf'] });
   return parts.reduce((shapes, part) => shapes.flatMap((shape) => part.flatMap((other) => meet(shape, other))), own);
 }
@@ -148,7 +144,7 @@ function typeOf(value: unknown): Type {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
-/** Returns the shape of the values that both shapes allow, in an array, which is empty if there is no such value. */
+/** Returns the shape of the values that both shapes allow, as an array. The array is empty if there is no such value. */
 function meet(one: Shape, other: Shape): readonly Shape[] {
   if (one.type !== other.type) return [];
   const values = common(one.values, other.values);
@@ -174,8 +170,8 @@ function meetKeyword(name: string, one: Json, other: Json): unknown {
 }
 
 /**
- * Combines the schemas for fields. Each `additionalProperties` applies to the fields that its own shape does not name, even if
- * the other shape names them.
+ * Combines the schemas of fields. The `additionalProperties` of a shape applies to the fields that this shape does not name, even
+ * if the other shape names them.
  */
 function meetFields(one: Json, other: Json): Json {
   const named = namesOf(objectOf(one['properties']), objectOf(other['properties']));
@@ -187,13 +183,12 @@ function meetFields(one: Json, other: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasOwn(one, name) || hasOwn(other, name)));
 }
 
-/** Returns the schema for a field with this name. */
 export function fieldOf(keywords: Json, name: string): unknown {
   const named = objectOf(keywords['properties']);
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
 }
 
-/** Whether no value matches two alternatives, because these differ in type, or in the values of a field that both require. */
+/** Returns whether no value matches two alternatives: they differ in type, or in the values of a field that both require. */
 function areDisjoint(alternatives: readonly (readonly Shape[])[]): boolean {
   return alternatives.every((shapes, i) =>
     alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isDisjoint(one, other)))),

@@ -5,9 +5,8 @@ import { packageOf, readManifest } from './traced.ts';
 type Dependency = { readonly ref: string; readonly dependsOn: readonly string[] };
 
 /**
- * Returns the packages that these files belong to, as CycloneDX JSON. `npm sbom` describes the packages from package-lock.json,
- * without network access. The same files give the same text, because the text contains no time, and its serial number is derived
- * from the other content.
+ * Returns the packages of these files as CycloneDX JSON. `npm sbom` describes the packages offline, from package-lock.json. The
+ * same files give the same text: it contains no time, and its serial number is derived from the other content.
  */
 export async function billOfMaterials(files: readonly string[], version: string): Promise<string> {
   const folders = new Set(files.map(packageOf).filter((folder) => folder !== null));
@@ -45,6 +44,6 @@ type Bill = {
 };
 
 async function listInstalled(): Promise<Bill> {
-  // The option --omit=dev would also leave out packages that are both a dependency and a development dependency (npm 11.19).
+  // The option --omit=dev would also leave out packages that are both dependencies and development dependencies (npm 11.19).
   return JSON.parse(await runNpm(['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], root));
 }

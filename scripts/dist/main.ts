@@ -1,4 +1,4 @@
-// Makes the artifacts that operators deploy: for each variant, a folder and a tar file that need only Node on the target.
+// Makes the artifacts that operators deploy. Each variant is a folder and a tar file, which need only Node on the target.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const HELP = `npm run dist   makes generated/dist: Charter as a folder and as a 
 The variants run on the platform on which they are made.
 `;
 
-/** The maximum sizes of an unpacked artifact, in bytes. */
+/** The maximum sizes of unpacked artifacts, in bytes. */
 const LARGEST = { withPostgres: 120e6, without: 60e6 };
 
 const OPTIONS = {
@@ -83,7 +83,6 @@ async function sha256(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Formats the size in megabytes (1,000,000 bytes). */
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -6,12 +6,12 @@ import { bytesOf, type Content, type Entry } from './content.ts';
 
 const BLOCK = 512;
 /**
- * The modification time of all files, in seconds since 1970, so that the same files make the same archive: 1 January 1980, the
- * oldest time that a ZIP file can have.
+ * The modification time of all files, in seconds since 1970, so that the same files give the same archive. It is 1 January 1980,
+ * the earliest time in ZIP files.
  */
 const MODIFIED_AT = 315_532_800;
 
-/** Writes a compressed tar file (POSIX.1-1988, "ustar") with everything in one folder. The owner is root. */
+/** Writes a compressed tar file (POSIX.1-1988, "ustar") of the folder. The owner of all files is root. */
 export async function writeTar(file: string, folder: string, content: Content): Promise<void> {
   await pipeline(Readable.from(blocksOf(folder, content)), createGzip({ level: 9 }), createWriteStream(file));
 }
@@ -33,7 +33,7 @@ function* fileOf(name: string, entry: Exclude<Entry, { kind: 'link' }>): Generat
   yield Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK);
 }
 
-/** Returns every folder with a slash at its end, parents first. "" is the top folder. */
+/** Returns all folders, parents first. Each ends with a slash; "" is the top folder. */
 function foldersOf(content: Content): string[] {
   const folders = new Set(['']);
   for (const path of content.keys())
@@ -67,8 +67,7 @@ function headerOf(path: string, { type, mode, size = 0, link = '' }: Header): Bu
 }
 
 /**
- * Splits a path into its two parts in the tar header: up to 100 bytes for the name, and up to 155 bytes for the folders before
- * it.
+ * Splits a path into the two fields of the tar header: a name of up to 100 bytes, and up to 155 bytes for the folders before it.
  */
 function splitPath(path: string): { prefix: string; name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: '', name: path };

@@ -1,5 +1,5 @@
-// Finds all modules that programs can load, starting from their entry points, and prints the paths as JSON. Runs in a separate
-// process, because Node resolves the imports of another file only with the flag --experimental-import-meta-resolve.
+// Finds all modules that programs can load, starting with their entry points, and prints the paths as JSON. Runs in a process of
+// its own, because Node resolves the imports of another file only with the flag --experimental-import-meta-resolve.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,12 +8,12 @@ import type { Trace } from './traced.ts';
 
 process.stdout.write(JSON.stringify(trace(process.argv.slice(2))));
 
-/** Returns what the entry points can load. All paths are absolute. */
+/** Returns what the entry points can load, as absolute paths. */
 function trace(entries: readonly string[]): Trace {
   const [files, places] = [new Set(entries), new Set<string>()];
   const missing: { file: string; specifier: string }[] = [];
   const computed: { file: string; code: string }[] = [];
-  // The loop also visits the files that it adds to the set.
+  // The loop also visits the files that are added to the set meanwhile.
   for (const file of files) {
     if (!/\.[cm]?[jt]s$/.test(file)) continue;
     for (const load of loadsIn(file)) {
@@ -29,11 +29,11 @@ function trace(entries: readonly string[]): Trace {
 }
 
 type Load = {
-  /** The specifier; `null` if it is computed at run time. */
+  /** The specifier; `null` if the program computes it at run time. */
   readonly specifier: string | null;
   /** The source text of the specifier's expression. */
   readonly code: string;
-  /** "place": the file is only resolved, to find the folder that it is in. */
+  /** "place" means that the program does not load the file, but resolves its path to find its folder. */
   readonly kind: 'import' | 'require' | 'place';
 };
 

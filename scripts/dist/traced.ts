@@ -5,11 +5,10 @@ import { promisify } from 'node:util';
 import { root } from '../tool.ts';
 
 export type Trace = {
-  /** The modules that can be loaded. */
   readonly files: readonly string[];
   /** Imports whose target does not exist. */
   readonly missing: readonly { readonly file: string; readonly specifier: string }[];
-  /** Imports whose specifier is computed at run time. */
+  /** Imports whose specifiers are computed at run time. */
   readonly computed: readonly { readonly file: string; readonly code: string }[];
 };
 
@@ -17,7 +16,7 @@ const MODULES = realpathSync(join(root, 'node_modules'));
 
 type Judged = { readonly in: string; readonly what: RegExp; readonly because: string };
 
-/** Imports that may be missing, by the start of the importing file's path. */
+/** Imports whose target may be missing, by the start of the importing file's path. */
 const MISSING: readonly Judged[] = [
   {
     in: 'node_modules/@node-rs/argon2/',
@@ -53,8 +52,8 @@ const COMPUTED: readonly Judged[] = [
 ];
 
 /**
- * Returns the files that the programs can load, as paths from the root. Throws if an import cannot be resolved and is in neither
- * of the lists above, so that no artifact lacks a file.
+ * Returns the files that the programs can load, as paths relative to the root. Throws if an import cannot be resolved and is not
+ * in the lists above. Otherwise an artifact might lack a file.
  */
 export async function filesLoadedBy(entries: readonly string[]): Promise<string[]> {
   const parameters = [
@@ -84,7 +83,7 @@ function isJudged({ file, what }: { file: string; what: string }, judged: readon
   return judged.some((each) => file.startsWith(each.in) && each.what.test(what));
 }
 
-/** Returns a path from the root. If node_modules is a symbolic link, the traced paths are in its target. */
+/** Returns the path relative to the root. If node_modules is a symbolic link, the traced paths are in the link's target. */
 function pathOf(file: string): string {
   for (const [folder, name] of [
     [MODULES, 'node_modules'],
@@ -94,12 +93,12 @@ function pathOf(file: string): string {
   throw new Error(`${file} is not in the checkout.`);
 }
 
-/** Returns the folder of the package that contains the file, such as node_modules/@prisma/client; `null` for our own files. */
+/** Returns the folder of the file's package, such as node_modules/@prisma/client; `null` for our own files. */
 export function packageOf(file: string): string | null {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? null;
 }
 
-/** Returns the content of a JSON file such as package.json. The path starts at the root of the checkout. */
+/** Returns the content of a JSON file such as package.json. The path is relative to the root of the checkout. */
 export function readManifest(path: string): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }

@@ -12,8 +12,8 @@ import {
 type Tag = { readonly name: string; readonly description: string };
 
 /**
- * The parts of the contract that the documentation shows. References to named schemas are not resolved, so that the pages can
- * show them as links.
+ * The parts of the contract that the documentation shows. References to named schemas are not resolved, because the pages show
+ * them as links.
  */
 export type Contract = {
   readonly document: Json;
@@ -45,7 +45,6 @@ export async function readContract(file: string): Promise<Contract> {
   return contractOf(JSON.parse(await readFile(file, 'utf8')));
 }
 
-/** Returns the parts of a bundled contract. */
 export function contractOf(document: Json): Contract {
   const following = { keepNamedSchemas: true };
   const { info, tags, components } = resolve<Sections>(document, document, following);
@@ -60,27 +59,24 @@ export function contractOf(document: Json): Contract {
   };
 }
 
-/**
- * Returns the server's origin that the contract gives as an example. Pages that a server serves show the origin of that server
- * instead.
- */
+/** Returns the contract's example of a server's origin. If a server serves the pages, they show that server's origin instead. */
 export function originOf(document: Json): string {
   const [server] = [document['servers']].flat();
   return exampleUrlOf(server);
 }
 
-/** Returns the URL of a server object, with the variables filled in. */
+/** Returns the URL of a server object, with its variables filled in. */
 export function exampleUrlOf(server: unknown): string {
   const { url = '', variables = {} } = Object(server);
   return String(url).replace(/\{(.+?)\}/g, (_, name) => variables[name].default);
 }
 
-/** Returns what the API is for: the part of the contract's description before its first section. */
+/** Returns what the API is for: the contract's description up to its first section. */
 export function introductionOf({ info: { description } }: Contract): string {
   return description.split(/^## /m, 1)[0]?.trim() ?? '';
 }
 
-/** Returns the rules that apply to all requests: the sections of the contract's description, in Markdown. */
+/** Returns the rules for all requests: the sections of the contract's description, as Markdown. */
 export function conventionsOf(contract: Contract): string {
   const rules = contract.info.description.slice(introductionOf(contract).length).trim();
   return `\n\nThese rules apply to all operations.\n\n${rules}\n\n## Code samples\n\n${SAMPLES}\n`;

@@ -5,20 +5,22 @@ import type { Source } from './guides.ts';
 import { operationName } from './places.ts';
 import { plain } from './text.ts';
 
-/** Files whose names contain a hash of their content, by their name without the hash. */
+/** Files with a hash of their content in their names, by the name without the hash. */
 export type Assets = ReadonlyMap<string, string>;
 
-/** What a page needs besides its content. */
+/** What all pages need besides their content. */
 export type Site = {
   readonly source: Source;
   readonly assets: Assets;
-  /** The server's URL, as the pages show it, without a slash at the end. */
+  /** The server's URL as the pages show it, without a slash at the end. */
   readonly server: string;
   /** The URL of the documentation, without a slash at the end. */
   readonly address: string;
-  /** The URL at which readers get support, or a placeholder that the server replaces; `null` if the pages show no such link. */
+  /**
+   * The URL at which readers get support, or a placeholder that the server replaces; `null` if the pages contain no such link.
+   */
   readonly support: string | null;
-  /** Whether an API server serves the pages, so that they can send requests to it. */
+  /** Whether an API server serves the pages. The pages can then send requests to that server. */
   readonly isServed: boolean;
 };
 
@@ -27,17 +29,16 @@ type Page = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The name of the page's Markdown file; `null` if there is none. */
+  /** The name of the page's Markdown file; `null` if there is no such file. */
   readonly markdown: string | null;
-  /** The content between the header and the end of the page. */
   readonly content: Html;
   /** Further elements of the head. */
   readonly head?: Html;
-  /** Whether the page has scripts. Default: true. */
+  /** Whether the page has scripts. The default is true. */
   readonly isScripted?: boolean;
 };
 
-/** Returns the title of the site, such as "Charter API", with the name in branding.yaml. */
+/** Returns the title of the site, such as "Charter API". The name in it comes from branding.yaml if that file has a name. */
 export function titleOf(site: Site): string {
   return site.source.branding.has('name') ? `${nameOf(site)} API` : site.source.contract.info.title;
 }
@@ -46,7 +47,7 @@ export function nameOf({ source: { branding } }: Site): string {
   return branding.get('name') ?? 'Charter';
 }
 
-/** Returns the URL of a page. A web server for static files needs the name of the file. */
+/** Returns the URL of a page. The URL ends in ".html" unless an API server serves the pages. */
 export function addressOf({ address, isServed }: Site, name: string): string {
   if (!isServed) return `${address}/${name}.html`;
   return name === 'index' ? address : `${address}/${name}`;
@@ -89,7 +90,7 @@ ${content}
 </body>
 </html>
 `.toString();
-  // A page in a folder links to files beside that folder.
+  // In a page in a folder, relative links lead to files beside that folder.
   return name.includes('/') ? text.replace(/ (href|src)="(?![a-z]+:|[#/"])/g, ' $1="../') : text;
 }
 
@@ -98,7 +99,7 @@ function logoOf({ source: { branding } }: Site): Html {
   return logo === undefined ? LOGO : html`<img src="${logo}" alt="" width="26" height="26">`;
 }
 
-/** Returns the contents, with a link to each page of the site. On a phone, the header has a button that opens the contents. */
+/** Returns the table of contents, with a link to each page of the site. On a phone, a button in the header opens it. */
 export function contentsOf({ source: { contract, guides } }: Site, here: string): Html {
   const entry = (name: string, title: string) =>
     html`<li><a href="${name}.html"${name === here && html` aria-current="page"`}>${title}</a></li>`;

@@ -15,12 +15,12 @@ import { type Contract, conventionsOf } from './contract.ts';
 import { type Heading, headingsOf, linksOf } from './markdown.ts';
 
 export type Guide = {
-  /** The path of the file, relative to the root of the checkout. */
+  /** The path relative to the root of the checkout. */
   readonly file: string;
   /** The name of the page: the name of the file without ".md". */
   readonly slug: string;
   readonly title: string;
-  /** The group under which guides.yaml lists the guide. */
+  /** The group in guides.yaml that contains the guide. */
   readonly group: string;
   /** The Markdown, with an empty line in place of the title, and with its blocks filled in from the contract. */
   readonly text: string;
@@ -30,7 +30,7 @@ export type Guide = {
 /** Everything that is published, read from the hand-written files. */
 export type Source = {
   readonly contract: Contract;
-  /** The guides in reading order. The last guide has the conventions of the API, from the contract's description. */
+  /** The guides in reading order. The last guide is the conventions of the API, from the contract's description. */
   readonly guides: readonly Guide[];
   /** The images, by the path that the guides use: "images/x.png". */
   readonly images: ReadonlyMap<string, Buffer>;

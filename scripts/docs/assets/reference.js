@@ -1,4 +1,4 @@
-// Shows the contract with Redoc in place of the list of operations, and adds to Redoc's markup what screen readers need.
+// Shows the contract with Redoc in place of the list of operations. Adds what screen readers need to Redoc's markup.
 const own = document.querySelector('script[data-redoc]');
 const element = document.getElementById('redoc');
 
@@ -23,7 +23,7 @@ const REPAIRS = [
   ['pre, [data-component-name="Table/Table"]', (region) => region.setAttribute('tabindex', '0')],
   // The accessible name must contain the visible text (WCAG 2.2, success criterion 2.5.3).
   ['button[aria-label][aria-haspopup]', (button) => button.removeAttribute('aria-label')],
-  // Redoc shows one part of the page at a time. These heading levels follow the level of the page's title without a gap.
+  // Redoc shows one part of the page at a time. These levels follow directly after the level of the page's title.
   ['#redoc h1', (heading) => heading.setAttribute('aria-level', '2')],
   ['[data-item-kind="httpItem"] h4', (heading) => heading.setAttribute('aria-level', '3')],
   ['[data-item-kind="httpItem"] h5', (heading) => heading.setAttribute('aria-level', '4')],
@@ -45,12 +45,12 @@ new MutationObserver((changes) => {
   for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element) repair(node);
 }).observe(document.body, { childList: true, subtree: true });
 
-// Redoc would read "#main" as the address of an operation.
+// Redoc would interpret "#main" as the address of an operation.
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   element.querySelector('main').focus();
 });
-// On a phone, the header has the button for Redoc's menu, because Redoc's own button would cover the text.
+// On a phone, a button in the header opens Redoc's menu, because Redoc's own button would cover the text.
 document
   .querySelector('.menu')
   .addEventListener('click', () => document.querySelector('[data-testid="floating-button"]')?.click());

@@ -1,6 +1,6 @@
 // Finds the places in the documentation that answer a query. The build puts MiniSearch before this script and the index after it.
 
-/** The weight of a match in the title of a place, in the text beside the title, and in the other text. */
+/** The weights of a match in the title of a place, in the text beside the title, and in the remaining text. */
 const FIELDS = { title: 1, where: 0.45, text: 0.3 };
 const EXACT = 1;
 const BEGINNING = 0.75;
@@ -17,7 +17,7 @@ const STOP_WORDS = new Set(
 const WEAK_WORDS = new Set(stemsOf('api charter get use using used make need want work find call way one all'));
 const WEAK = 0.3;
 
-/** Returns the words of a text without their endings. An identifier counts as one word, and so does each of its parts. */
+/** Returns the words of a text without their endings. An identifier counts as a word, and each of its parts does, too. */
 function stemsOf(text) {
   const words = text.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];
   return words.flatMap((word) => {
@@ -60,7 +60,10 @@ function stemOf(word) {
   ]);
 }
 
-/** Opens the search of an index. `entries` are places; `synonyms` are the meanings of words that do not occur on the pages. */
+/**
+ * Opens the search of an index. `entries` are places in the documentation. `synonyms` are words that do not occur on the pages,
+ * each with its meaning.
+ */
 globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   const entries = rows.map(([kind, title, where, name, anchor, text, weight], id) => {
     return { id, kind, title, where, name, anchor, text, weight };
@@ -77,7 +80,7 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   });
   index.addAll(entries);
 
-  /** Returns the places that contain a word, each with the strength of its match, and the rarity of the word. */
+  /** Returns the places that contain a word, with the strength of each match, and how rare the word is. */
   const lookUp = remembered((word) => {
     const found = index.search(word, {
       tokenize: (text) => [text],
@@ -137,7 +140,7 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
     for (const meaning of written) {
       const places = byPlace.get(meaning);
       if (places === undefined) raiseByWords(stemsOf(meaning), SYNONYM);
-      // A place that the writers have chosen for the word comes before places that only contain the word.
+      // The writers have chosen this place for the word, so it precedes places that only contain the word.
       else raise(places[0].id, 1.3);
     }
     return strengths;
@@ -182,7 +185,7 @@ function weightOf(field, { kind }) {
   return field === 'where' && (kind === 'operation' || kind === 'webhook') ? 0.9 : FIELDS[field];
 }
 
-/** Returns whether the place contains a word that is equal to `word` or begins with it. */
+/** Returns whether the place contains a word that begins with `word`. */
 function hasNearly(found, id, word) {
   return Object.keys(found.find((each) => each.id === id).match).some((term) => term.startsWith(word));
 }

@@ -1,9 +1,9 @@
-// The script of all pages except the one for browsers without JavaScript. It runs before the page is shown, so that the theme
-// does not change visibly.
+// The script of all pages except the page for browsers without JavaScript. It runs before the page is displayed, so that the
+// theme does not change visibly.
 const root = document.documentElement;
 const here = document.currentScript;
 root.classList.add('js');
-// Redoc reads and writes the theme under the same name.
+// Redoc stores the theme under the same name.
 const THEME = 'redoc.colorMode';
 const chosen = findStored(THEME);
 if (chosen === 'dark' || chosen === 'light') root.classList.add(chosen);
@@ -19,9 +19,7 @@ addEventListener('DOMContentLoaded', () => {
   openSearch();
 });
 
-/**
- * Returns the stored choice of the reader, or `null`. If the browser does not allow the site to store data, localStorage throws.
- */
+/** Returns the reader's stored choice, or `null`. localStorage throws if the browser does not allow the site to store data. */
 function findStored(name) {
   try {
     return localStorage.getItem(name);
@@ -34,20 +32,20 @@ function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // The choice cannot be stored, so it is only valid for this page.
+    // The choice cannot be stored, so it applies only to this page.
   }
 }
 
 /**
- * Returns the address of a page of this site. Derives it from a link that every page has, because addresses end with ".html"
- * unless an API server serves the pages.
+ * Returns the URL of a page of this site. Derives it from a link that every page has, because only an API server serves pages
+ * without ".html" in the URL.
  */
 function addressOf(name, anchor = '') {
   return document.querySelector('.head nav a').href.replace(/reference(?=(\.html)?$)/, name) + anchor;
 }
 
 /**
- * Redirects from addresses of versions before 1.0, when all guides and operations were on the start page:
+ * Redirects from URLs of versions before 1.0, when the start page contained all guides and operations, such as
  * "/docs#/limits/read-the-limits".
  */
 function followOldAddress() {
@@ -107,7 +105,7 @@ function groupsOfSamples() {
   );
 }
 
-/** Adds tabs that show one language at a time. The choice applies to all pages. */
+/** Adds tabs, which show one language at a time. The choice of a language applies to all pages. */
 function addTabs(group) {
   const tabs = document.createElement('div');
   tabs.className = 'tabs';
@@ -155,7 +153,7 @@ function showInContents(link) {
   if (contents) contents.scrollTop = link.offsetTop - contents.clientHeight / 2;
 }
 
-/** Opens "On this page" if it has space beside the text, and marks the section that the reader is reading. */
+/** Opens "On this page" if there is space beside the text, and marks the section that is being read. */
 function followReading(toc) {
   const wide = matchMedia('(width >= 80rem)');
   const unfold = () => {
@@ -168,7 +166,7 @@ function followReading(toc) {
   );
   const mark = () => {
     const passed = [...links.keys()].filter((heading) => heading.getBoundingClientRect().top < 120);
-    // At the end of the page, marks the section in the URL, because the last sections may be too short to reach the top.
+    // At the end of the page, the section in the URL is marked, because the last sections may be too short to reach the top.
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const isAtEnd = innerHeight + scrollY >= root.scrollHeight - 2;
     const read = isAtEnd && links.has(target) ? target : passed.at(-1);
@@ -214,7 +212,7 @@ function openSearch() {
   };
   input.addEventListener('input', update);
   document.getElementById('find').addEventListener('click', open);
-  // This listener runs before Redoc's listener, because Redoc's own search has the same keyboard shortcuts.
+  // This listener runs before Redoc's, because Redoc's own search has the same keyboard shortcuts.
   addEventListener(
     'keydown',
     (event) => {
@@ -233,7 +231,7 @@ function openSearch() {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter' && document.activeElement === input) {
       event.preventDefault();
-      // The reader may press Enter before the index has loaded.
+      // The reader may press Enter before the index has been loaded.
       load().then(() => {
         update();
         list.querySelector('a')?.click();
@@ -290,7 +288,7 @@ function resultOf({ kind, title, where, name, anchor, text }) {
 
 let loading;
 
-/** Loads the search and its index when the search is first opened. */
+/** Loads the search and its index when the reader first opens the search. */
 function load() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');

@@ -1,5 +1,5 @@
-// Runs on pages of operations that an API server serves. Sends the form's request to that server, and shows the request in the
-// code samples. The key is never stored, and is only sent in the Authorization header.
+// Runs on pages of operations that an API server serves. Sends the request in the form to that server, and shows the request in
+// the code samples. The key is never stored, and is sent only in the Authorization header.
 import { LANGUAGES } from '../samples/languages.ts';
 import { targetOf } from '../samples/request.ts';
 
@@ -16,21 +16,21 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!isSending) send();
 });
-// The browser may keep the page for its back button, so the key is removed when the page is left.
+// Removes the key when the page is left, because the browser may keep the page for the back button.
 addEventListener('pagehide', () => {
   key.value = '';
 });
 renew();
 
 /**
- * Gives headers such as Idempotency-Key a new value. On pages without HTTPS, browsers have no randomUUID, so the value is then
- * empty.
+ * Gives headers such as Idempotency-Key a new value. The value is empty on pages without HTTPS, because browsers then have no
+ * randomUUID.
  */
 function renew() {
   for (const each of fresh) each.value = crypto.randomUUID?.() ?? '';
 }
 
-/** Returns the request of the form, in the format of the code samples. Leaves out empty parameters. */
+/** Returns the request in the form, as the code samples need it. Leaves out empty parameters. */
 function requestOf() {
   const { method, template, hasResponseBody, isPaged } = form.dataset;
   const filled = controls.filter(({ value }) => value !== '');
@@ -85,7 +85,7 @@ async function send() {
         Authorization: `Bearer ${key.value.trim()}`,
       },
       ...(body !== null && { body: body.value }),
-      // Only the key authenticates the request. The dashboard's session cookie is not sent.
+      // Only the key authenticates the request. The dashboard's session cookie must not be sent.
       credentials: 'omit',
       cache: 'no-store',
       redirect: 'error',
@@ -130,7 +130,7 @@ function paragraph(text) {
   return element;
 }
 
-/** Returns a block that scrolls on its own, and that is focusable so that it can be scrolled with the keyboard. */
+/** Returns a block with its own scroll bar. It can be focused, so that it can be scrolled with the keyboard. */
 function block(title, text) {
   const figure = document.createElement('figure');
   figure.className = 'code';
