@@ -185,7 +185,8 @@ export function trustedAddressIn(isTrusted: IsTrusted): IsTrusted {
  */
 export function clientAddressIn(isTrusted: IsTrusted) {
   return ({ socket, headers }: IncomingMessage): string => {
-    // The attack: an untrusted client sends the header and closes the connection, so that only the header contains an address.
+    // The attack: an untrusted client sends X-Forwarded-For and closes the connection, so that only this header contains an
+    // address.
     if (socket.remoteAddress === undefined) return '';
     // Each proxy appends the address of its client, so entries can be trusted only up to the first address that is not a trusted
     // proxy.

@@ -49,7 +49,7 @@ export type ServeOptions = {
    * Strict-Transport-Security.
    */
   publicUrl?: string | undefined;
-  /** The time limits for receiving a request. Default: 10 seconds for the headers, and 30 for the whole request. */
+  /** The time limits for receiving a request. Default: 10 seconds for the headers, and 30 seconds for the whole request. */
   limits?: TimeLimits | undefined;
   /** How long a client may leave a response unread before the connection is closed. Default: 60. */
   stalledSeconds?: number | undefined;

@@ -79,7 +79,8 @@ export class ApiRequest {
   }
 
   /**
-   * Returns the request as an ApiRequest. openapi-backend passes the ApiRequest to the router, but declares it as its own type.
+   * Returns the request as an ApiRequest. openapi-backend passes the ApiRequest to the router, but declares the parameter as a
+   * Request of its own.
    */
   static of(request: Request): ApiRequest {
     if (request instanceof ApiRequest) return request;

@@ -49,9 +49,8 @@ function membersOf(ownId: string): Readonly<Record<Action, readonly string[]>> {
 }
 
 /**
- * Returns the schema of what every change of a batch must have: a known action, and no members except known ones of the right
- * type. If a change does not match the schema, the whole batch is refused. Everything else is validated for each change
- * separately.
+ * Returns the schema of what every change of a batch must have: a known action, and only known members of the right type. If a
+ * change does not match the schema, the whole batch is refused. Everything else is validated for each change separately.
  */
 function structureOfChange({ oneOf, discriminator }: Json): Json {
   const action = String(Object(discriminator).propertyName);

@@ -137,8 +137,8 @@ function othersOf({ path, query, choices }: Listed): { list: string; remedy: str
 }
 
 /**
- * Returns the URL of the next page. It is relative (RFC 8288 section 3.1), because behind a proxy only the client knows the host
- * name.
+ * Returns the URL of the next page. The URL is relative (RFC 8288 section 3.1), because behind a proxy only the client knows the
+ * host name.
  */
 export function nextPageUrlOf(path: string, query: Query, next: string): string {
   const { cursor: _, ...others } = query;

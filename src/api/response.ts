@@ -35,8 +35,8 @@ type Headers = Readonly<Record<string, string | undefined>>;
 export type RawResponse = {
   readonly status: number;
   /**
-   * The header names and values, alternating, as writeHead accepts them. setHeader would first build a table of them, which is
-   * slower.
+   * The header names and values, alternating, as writeHead accepts them. setHeader would first build a table of the headers,
+   * which is slower.
    */
   readonly fields: readonly string[];
   /** The JSON in UTF-8, with one character for each byte; `undefined` if the response has no body. */

@@ -18,8 +18,8 @@ const NOT_FOR_THE_PARSER = /[#\u00a0]/g;
 
 /**
  * Returns the path and the query string of the request target (its origin form). A client may send the absolute form, such as
- * "GET http://host/path" (RFC 9112 section 3.2.2), or something that is not a URL; for some of these, Express's router would not
- * call any middleware.
+ * "GET http://host/path" (RFC 9112 section 3.2.2), or something that is not a URL. For some such targets, Express's router would
+ * not call any middleware.
  */
 export function originFormOf(target: string): string {
   const origin = target.startsWith('/') ? '' : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? '');

@@ -282,8 +282,8 @@ type Place = EndpointKey & { readonly isFailing: boolean };
 
 /**
  * Limits the attempts that are in progress at the same time. The limit of an endpoint is 8 at first. Each quick success increases
- * the limit by one, up to 32; each slow response and each failure halves it. An endpoint whose last attempt failed has the limit
- * 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
+ * the limit by one, up to 32; each slow response and each failure halves the limit. An endpoint whose last attempt failed has the
+ * limit 1. Endpoints that do not respond therefore take few places and do not delay other endpoints.
  */
 export class ConcurrencyLimits {
   /** The endpoints, by id, that have attempts in progress or a limit below FIRST_LIMIT. */

@@ -79,7 +79,10 @@ export function batchConflictOf(name: string, { value, place }: { value: unknown
   );
 }
 
-/** The caller is authenticated, but may not do this. `permission` is the missing permission, if that is the reason. */
+/**
+ * The caller is authenticated, but may not perform the action. `permission` is the missing permission; `undefined` if the refusal
+ * has another reason.
+ */
 export class ForbiddenError extends DomainError {
   readonly permission: string | undefined;
 
@@ -174,8 +177,8 @@ export function isNoFault(error: unknown): error is OverloadError | AbandonedErr
 }
 
 /**
- * A problem that the operator must fix before Charter can start. `remedy` says how. The message and the remedy contain no
- * password.
+ * A problem that the operator must fix before Charter can start. `remedy` says how to fix the problem. The message and the remedy
+ * contain no password.
  */
 export class StartUpError extends Error {
   readonly remedy: string;

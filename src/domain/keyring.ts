@@ -58,7 +58,7 @@ export class Keyring {
 
   /**
    * Returns the decrypted secret. Throws if the secret is damaged or belongs to another place; throws a MissingEncryptionKeyError
-   * if its key is not in the keyring.
+   * if the key of the secret is not in the keyring.
    */
   decrypt(encrypted: Uint8Array, place: SecretPlace): Buffer {
     const bytes = Buffer.from(encrypted);

@@ -44,8 +44,8 @@ export function parseName(
 }
 
 /**
- * Returns a text of several lines in the form in which it is stored. It may be empty. Throws an error for `field` if the text is
- * not allowed.
+ * Returns a text of several lines in the form in which it is stored. The text may be empty. Throws an error for `field` if the
+ * text is not allowed.
  */
 export function parseText(text: string, { field, maxCharacters }: { field: string; maxCharacters: number }): string {
   const stored = text.replaceAll('\r\n', '\n').normalize('NFC').trim();
@@ -73,7 +73,7 @@ export function searchText(text: string, maxCharacters: number): string {
 }
 
 /**
- * Returns the SHA-256 of the name's normal form. It is equal for names that differ only in letter case, spaces, invisible
+ * Returns the SHA-256 of the name's normal form. The hash is equal for names that differ only in letter case, spaces, invisible
  * characters or compatibility variants such as full-width letters (NFKC).
  */
 export function nameKeyOf(name: string): Buffer<ArrayBuffer> {

@@ -5,7 +5,7 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns the number of days from `now` to `at`: 0 on the same day, 1 on the next one. Days are in UTC, as pages and mails show
+ * Returns the number of days from `now` to `at`: 0 on the same day, 1 on the next day. Days are in UTC, as pages and mails show
  * them.
  */
 export function daysUntil(at: Date, now: Date): number {

@@ -215,8 +215,8 @@ type ExportSlow = (leftOut: LeftOut, end: SpanEnd, slow: SlowEnd) => void;
 
 /**
  * Returns a function that exports a span which was not recorded, with its parts as children. The sampler decides when a request
- * begins, before anybody knows whether the request is slow. To record each request until then would cost what sampling saves, so
- * the spans are created afterwards, from the times that the log has, too.
+ * begins, before anybody knows whether the request is slow. Recording every request until its end would cost what sampling saves,
+ * so the spans are created afterwards, from the times that the log has, too.
  */
 function createExportSlow(shared: Pick<TracerProviderOptions, 'resource' | 'spanProcessors'>): ExportSlow {
   let ofRequest = '';

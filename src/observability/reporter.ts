@@ -41,8 +41,8 @@ export function createReporter({ logger, tracing }: Observers) {
     lacksEncryptionKey: () => lacksEncryptionKey,
     /** Logs a bug or an outage that made a request fail. */
     onFault(error: unknown, requestId: string): void {
-      // The process reports that it is not ready until it is restarted, because more and more requests would fail that another
-      // process may be able to serve.
+      // Until the process is restarted, it reports that it is not ready, because another process may have the key and be able to
+      // serve the requests.
       if (error instanceof MissingEncryptionKeyError) lacksEncryptionKey = true;
       logFailure(error, requestId);
     },

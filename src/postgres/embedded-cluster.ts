@@ -136,7 +136,8 @@ async function initialize({ dataDir, user, binaries, password, sync }: NewCluste
 }
 
 /**
- * Returns whether the user can enter the folder. The user runs the test, because parent folders, access lists and mounts matter.
+ * Returns whether the user can enter the folder. The test runs as this user, because parent folders, access lists and mounts
+ * matter.
  */
 async function canEnter(dir: string, user: SystemUser): Promise<boolean> {
   return (await run('test', ['-x', dir], user)).ok;

@@ -15,8 +15,8 @@ export type EmbeddedPostgres = {
 export type EmbeddedPostgresOptions = { dataDir: string; postgresSettings?: Settings };
 
 /**
- * The advisory lock that every process that uses the server holds in shared mode. A process that gets it in exclusive mode may
- * stop the server.
+ * The advisory lock that every process that uses the server holds in shared mode. A process that gets the lock in exclusive mode
+ * may stop the server.
  */
 const LIFETIME_LOCK = 7_240_112;
 const MAX_FAILED_STARTS = 5;

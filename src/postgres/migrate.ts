@@ -19,8 +19,8 @@ type MigrateOptions = { readonly acceptsNewer?: boolean; readonly variable?: Url
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
  * database cannot be used, is behind a connection pooler, is newer than this version, was left half-migrated, or has a migration
- * whose file was edited later. With `acceptsNewer`, a database that has all migrations of this version may also have later ones.
- * `variable` is the environment variable that contains `url`.
+ * whose file was edited later. With `acceptsNewer`, a database that has all migrations of this version may also have later
+ * migrations. `variable` is the environment variable that contains `url`.
  */
 export async function migrate(
   url: string,

@@ -25,8 +25,8 @@ export async function findPooler({ url, directUrl }: Urls): Promise<Pooler | nul
 }
 
 /**
- * Throws if the URLs lead to different databases, because one would be migrated and the other one used. A standby counts as a
- * different database.
+ * Throws if the URLs lead to different databases, because one database would be migrated, and the other one would be used. A
+ * standby counts as a different database.
  */
 async function requireSameDatabase(client: pg.Client, directUrl: string): Promise<void> {
   const direct = await connectOrExplain(directUrl, 'charter-migrate', 'DATABASE_DIRECT_URL');

@@ -34,7 +34,7 @@ export type RouteOptions = {
   readonly setPageHeaders: (res: Response) => void;
   /** The origin that the files contain. Default: the origin of the request. */
   readonly publicUrl: string | undefined;
-  /** Another origin that serves the same files. For example, a cell has its own origin and the one that all cells share. */
+  /** Another origin that serves the same files. For example, a cell has its own origin and the origin that all cells share. */
   readonly otherUrl?: string | undefined;
 };
 
@@ -243,7 +243,7 @@ type About = {
 
 /**
  * Returns the content of security.txt (RFC 9116), which says whom to tell about a vulnerability and what to do with a leaked key.
- * Returns `null` if there is no contact with an e-mail address or an HTTPS URL, because the RFC requires one.
+ * Returns `null` if there is no contact with an e-mail address or an HTTPS URL, because the RFC requires such a contact.
  */
 function securityTxtOf({ supportUrl, origins }: About, now: Date): string | null {
   if (supportUrl === undefined || supportUrl.startsWith('http:')) return null;

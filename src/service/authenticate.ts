@@ -45,7 +45,7 @@ export function createFindKey(
 const COPY = 'Copy the whole key again.';
 const REPLACE = 'Create another key in the dashboard, or ask an administrator for one.';
 
-/** Returns the SHA-256 of the key, by which it is looked up. Throws unless the text is a well-formed key of this environment. */
+/** Returns the SHA-256 by which the key is looked up. Throws unless the text is a well-formed key of this environment. */
 export function parseKeyHash(key: string, environment: Environment): string {
   requireFormat(key, environment);
   return hashKey(key);

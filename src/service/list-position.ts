@@ -9,8 +9,8 @@ export function encodePosition(...parts: readonly string[]): string {
 }
 
 /**
- * Splits an encoded position into its last part, which is an id, and the parts before. Returns `null` if the position is missing
- * or invalid.
+ * Splits an encoded position into its last part, which is an id, and the parts before the id. Returns `null` if the position is
+ * missing or invalid.
  */
 export function decodePosition(text: string | null): { readonly parts: readonly string[]; readonly id: string } | null {
   const parts = text === null ? null : parseParts(text);
@@ -41,7 +41,8 @@ export function parseInstant(text: string): Date | undefined {
 
 type Window<Position> = {
   /**
-   * The page starts after the position `after`, or ends before the position `before`. If both are `null`, it is the first page.
+   * The page starts after the position `after`, or ends before the position `before`. If both positions are `null`, the page is
+   * the first page.
    */
   readonly after: Position | null;
   readonly before: Position | null;

@@ -31,8 +31,8 @@ export type LocksOut = { readonly kind: 'locks-out'; readonly networks: readonly
 /** The refusal of a form that was already sent, and whose action was carried out at that time. */
 export type AlreadySent = { readonly kind: 'already-sent' };
 /**
- * The refusal of an attempt because there were too many. A new attempt is possible after `retryAfterSeconds`, which is at least
- * 1.
+ * The refusal of an attempt because there were too many attempts. A new attempt is possible after `retryAfterSeconds`, which is
+ * at least 1.
  */
 export type RateLimited = { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
 
@@ -194,9 +194,9 @@ export type OneTimeForm = {
 };
 
 /**
- * Claims the form for this transaction. Returns `false` if an earlier transaction with the same form has committed. Call it first
- * in the transaction, so that concurrent requests with one form wait for each other. If the transaction rolls back, the form can
- * be sent again.
+ * Claims the form for this transaction. Returns `false` if an earlier transaction with the same form has committed. Call this
+ * function first in the transaction, so that concurrent requests with the same form wait for each other. If the transaction rolls
+ * back, the form can be sent again.
  */
 export async function claimForm(tx: Transaction, scope: OrganizationScope, { formId }: OneTimeForm): Promise<boolean> {
   if (formId === undefined) return true;

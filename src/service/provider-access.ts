@@ -24,7 +24,7 @@ export type ProviderAccess = {
 };
 
 /**
- * The provider sent no response, or one that is too large. The message is shown to administrators, and must not contain an
+ * The provider sent no response, or a response that is too large. The message is shown to administrators, and must not contain an
  * address.
  */
 export class ProviderUnreachableError extends Error {

@@ -18,8 +18,8 @@ export type FairQueueOptions = {
   /** The time in milliseconds after which a waiting task is refused. */
   readonly maxWaitMs: number;
   /**
-   * The recent tasks of all tenants. Queues whose tasks compete for the same processors share it; tenants of the same name count
-   * as one. If it is omitted, no tenant is paused.
+   * The recent tasks of all tenants. Queues whose tasks compete for the same processors share this object; tenants of the same
+   * name count as one tenant. If the object is omitted, no tenant is paused.
    */
   readonly lightLoad?: LightLoad | undefined;
 };
@@ -48,7 +48,7 @@ type Waiting = { readonly tenant: Tenant; readonly since: number; readonly settl
 const ABANDONED = new AbandonedError();
 const TIMER_MS = 50;
 const ALONE_MS = 1000;
-/** The number of changes in a batch that take as much time as one single request. */
+/** The number of changes of a batch that count as one turn, because they take as much time as a single request. */
 const ITEMS_PER_TURN = 10;
 /** The longest pause after a task. A task that takes longer probably waits for a lock or a slow disk, not for a processor. */
 const MAX_PAUSE_MS = 25;
@@ -57,15 +57,13 @@ const MAX_PAUSE_MS = 25;
  * Runs a limited number of tasks at the same time. The other tasks wait: the tasks of one tenant in order of arrival, while the
  * tenants take turns. A tenant with a thousand tasks therefore delays the tasks of other tenants no more than a tenant with one
  * task does. A task leaves the queue when its client closes the connection. If the client has closed only its sending side, it
- * may be gone or may still wait, so the task is refused.
- *
- * Turns do not protect a tenant that sends one task after another, because its tasks compete for the processors with the running
- * tasks of other tenants. While there is such a tenant, each tenant with waiting tasks pauses after each task for as long as the
- * task took, and so uses at most half of the time. Pauses must not cause refusals, so a tenant does not pause if its oldest task
- * has waited for half of the time limit, or if its newest task would wait for all of it.
- *
- * A task that cannot be run in time keeps its place until its time limit. An immediate refusal would be better for a client that
- * waits, but a client that immediately sends its request again would cost more processor time for refusals than its tasks take.
+ * may be gone or may still wait, so the task is refused. Turns do not protect a tenant that sends one task after another, because
+ * its tasks compete for the processors with the running tasks of other tenants. While there is such a tenant, each tenant with
+ * waiting tasks pauses after each task for as long as the task took, and so uses at most half of the time. Pauses must not cause
+ * refusals, so a tenant does not pause if its oldest task has waited for half of the time limit, or if its newest task would wait
+ * for the whole time limit. A task that cannot be run in time keeps its place until its time limit. An immediate refusal would be
+ * better for a client that waits, but a client that immediately sends its request again would cost more processor time for
+ * refusals than its tasks take.
  */
 export class FairQueue {
   readonly #options: Required<Omit<FairQueueOptions, 'lightLoad'>>;

@@ -83,9 +83,12 @@ export type KeyUseOptions = {
 const EVERY_SECONDS = 5;
 /** The longest interval between writes in seconds. */
 const MAX_EVERY_SECONDS = 60;
-/** The interval is at least this number of times the duration of the last write, so that writing takes 5% of the time. */
+/** The interval is at least this number of times the duration of the last write, so that writing takes at most 5% of the time. */
 const INTERVAL_RATIO = 20;
-/** The time in seconds within which a use is written. It is twice the interval, because a write takes time, too. */
+/**
+ * The time in seconds within which a use is written. It is twice the longest interval between writes, because a write takes time,
+ * too.
+ */
 const UNWRITTEN_SECONDS = 2 * MAX_EVERY_SECONDS;
 /** The default of `maxKeys`. So many keys take about 55 MB of memory, and a few seconds to write. */
 const MAX_KEYS = 50_000;

@@ -59,9 +59,9 @@ class SharedLookUp<V> {
 }
 
 /**
- * Coalesces look-ups: requests that arrive while a look-up is in flight share the next one. Nothing is cached. A look-up starts
- * after all its requests have arrived, so its result is as fresh as that of a separate look-up, and a key that was revoked before
- * a request is never found active. A failed look-up fails only its own requests.
+ * Coalesces look-ups: requests that arrive while a look-up is in flight share the next look-up. Nothing is cached. A look-up
+ * starts after all its requests have arrived, so its result is as fresh as that of a separate look-up, and a key that was revoked
+ * before a request is never found active. A failed look-up fails only its own requests.
  */
 export function coalesceLookUps<V>(
   lookUp: (keys: readonly string[]) => Promise<Found<V>>,
@@ -126,7 +126,7 @@ export function coalesceLookUps<V>(
 
 type Waiting = { readonly every: number; readonly refuse: () => void };
 
-/** Calls `refuse` every `every` milliseconds while `work` runs, and rejects after `seconds`. A single timer serves both. */
+/** Calls `refuse` every `every` milliseconds while `work` runs, and rejects after `seconds`. One timer serves both purposes. */
 async function withTimeout<T>(seconds: number, { every, refuse }: Waiting, work: () => Promise<T>): Promise<T> {
   const timedOut = Promise.withResolvers<never>();
   let isOver = false;

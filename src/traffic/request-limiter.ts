@@ -231,8 +231,8 @@ class Generations<V> {
 }
 
 /**
- * Returns a function that waits for at most this time. A call during another call's wait shares the other call's timer, so both
- * waits end together.
+ * Returns a function that waits for at most this time. A call during the wait of another call joins that wait, and ends together
+ * with it.
  */
 export function createPause(milliseconds: number): () => Promise<void> {
   let current: Promise<void> | undefined;

@@ -236,8 +236,8 @@ export class LeasedTokens {
   }
 
   /**
-   * Takes one token for a request, or one for each of a batch's `extraItems`. If there are too few for a batch, nobody gets a
-   * token until the shared bucket is refilled.
+   * Takes one token for a request, or one for each of a batch's `extraItems`. If there are too few tokens for a batch, nobody
+   * gets a token until the shared bucket is refilled.
    */
   take(extraItems = 0): void {
     if (extraItems === 0) this.#stock -= 1;
@@ -291,8 +291,8 @@ export class LeasedTokens {
   }
 
   /**
-   * Returns the number of requests that can certainly be sent within the next second, if nobody else sends any. It is the rate
-   * minus the tokens that are missing from a full bucket, and at least 0.
+   * Returns the number of requests that can certainly be sent within the next second, if nobody else sends any. The number is the
+   * rate minus the tokens that are missing from a full bucket, and at least 0.
    */
   remaining(at: number): number {
     const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);

@@ -14,8 +14,8 @@ import { WorkerProcess } from './worker-process.ts';
 export type SuperviseOptions = { readonly config: Config; readonly logger: Logger; readonly shutdown: Shutdown };
 
 /**
- * Runs the server in several processes until a shutdown is requested. Sets the exit code to 1 if a worker cannot start, or if one
- * fails during the shutdown.
+ * Runs the server in several processes until a shutdown is requested. Sets the exit code to 1 if a worker cannot start, or if a
+ * worker fails during the shutdown.
  */
 export async function supervise({ config, logger, shutdown }: SuperviseOptions): Promise<void> {
   const { databaseUrl, dataDir, host, port } = config;

@@ -94,7 +94,7 @@ export type KeyInText =
   | { readonly kind: 'mistyped' | 'part'; readonly prefix: string };
 
 /**
- * Finds a key, or the start of one, in a pasted text such as a line of a log. A whole key may lack its "charter_live_". Returns
+ * Finds a key, or the start of a key, in a pasted text such as a line of a log. A whole key may lack its "charter_live_". Returns
  * `null` if the text contains no key.
  */
 export function findKeyInText(text: string): KeyInText | null {
@@ -266,8 +266,8 @@ export function expiryOf(createdAt: Date, lifeDays: number | null): Date | null 
 }
 
 /**
- * Returns whether less than a fifth of the key's life is left, and at most 30 days. A key that was just created for 30 days does
- * not need attention yet.
+ * Returns whether less than a fifth of the key's life, and at most 30 days, are left. A key that was just created for 30 days
+ * does not need attention yet.
  */
 export function isExpiringSoon({ createdAt, expiresAt }: Pick<ApiKey, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   if (expiresAt === null || expiresAt <= now) return false;

@@ -50,8 +50,8 @@ export function firstShown(period: UsePeriod, now: Date): Date {
 }
 
 /**
- * Returns the use of all shown periods: adds the periods without requests, and leaves out older ones. `found` has each period at
- * most once.
+ * Returns the use of all shown periods: adds the periods without requests, and leaves out older periods. `found` has each period
+ * at most once.
  */
 export function usageOf(found: KeyUsage, now: Date): KeyUsage {
   return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };

@@ -9,8 +9,8 @@ export type Cell = {
   /** The origin of the cell's own dashboard and API, which is its PUBLIC_URL. */
   readonly url: string;
   /**
-   * The URL at which one of the cell's servers serves metrics; `null` if it is not given. Only the operator's commands use the
-   * URL.
+   * The URL at which one of the cell's servers serves metrics; `null` if it is not configured. Only the operator's commands use
+   * the URL.
    */
   readonly metricsUrl: string | null;
 };

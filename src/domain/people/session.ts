@@ -56,7 +56,10 @@ function minutes(from: Date, to: Date): number {
   return (to.getTime() - from.getTime()) / MINUTE_MS;
 }
 
-/** The names of browsers. The first that matches is used, because browsers also name those with which they are compatible. */
+/**
+ * The names of browsers. The first name that matches is used, because browsers also name the browsers with which they are
+ * compatible.
+ */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

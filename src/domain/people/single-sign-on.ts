@@ -67,7 +67,7 @@ export function txtRecordOf({ domain, token }: { readonly domain: string; readon
   return { name: `_charter-challenge.${domain}`, value: `charter-verification=${token}` };
 }
 
-/** Returns the name of the claim, or an empty string if there is none. Throws an error for the field "groups_claim". */
+/** Returns the name of the claim, or an empty string if the text is blank. Throws an error for the field "groups_claim". */
 export function parseGroupsClaim(text: string): string {
   const claim = text.trim();
   if (claim !== '' && !(isPrintable(claim) && [...claim].length <= 100))

@@ -12,8 +12,8 @@ export type WaysIn = {
 };
 
 /**
- * Returns whether a person has a way to sign in. A person who has none, for example before accepting an invitation, needs an
- * access link.
+ * Returns whether a person has a way to sign in. A person who has no way to sign in, for example before accepting an invitation,
+ * needs an access link.
  */
 export function canSignIn({ hasPassword, passkeys, isLinked }: WaysIn): boolean {
   return hasPassword || passkeys > 0 || isLinked;

@@ -13,7 +13,7 @@ export const EVENT_TYPES = contract.components.schemas.Event.properties.type.enu
 /** The permission that a key needs to read the events of each resource. */
 const RESOURCES: Readonly<Record<EventResource, Permission>> = { parent_program: 'parent_programs:read' };
 
-/** Returns the permission that a key needs to read events of a type; none if this version does not know the type. */
+/** Returns the permission that a key needs to read events of a type; an empty array if this version does not know the type. */
 export function permissionsToRead(type: string): Permission[] {
   return Object.entries(RESOURCES).flatMap(([resource, needed]) => (type.startsWith(`${resource}.`) ? [needed] : []));
 }

@@ -6,8 +6,8 @@ const FINER = /\.\d{3}0*[1-9]/;
 
 /**
  * Parses an instant in the contract's format. A Date has only milliseconds, so an instant between two milliseconds becomes the
- * later one; the earlier one would be before the instant. A Date has no leap seconds, so a leap second becomes the second after
- * it, as in PostgreSQL.
+ * later millisecond, because the earlier millisecond is before the instant. A Date has no leap seconds, so a leap second becomes
+ * the second after it, as in PostgreSQL.
  */
 export function parseInstant(text: string): Date {
   const isLeap = text.slice(17, 19) === '60';

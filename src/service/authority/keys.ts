@@ -100,8 +100,8 @@ async function lockActorAndHolder(
 export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly integration: LockedIntegration };
 
 /**
- * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for both. Locks
- * the organization, as every action that limits a key does.
+ * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for the user and
+ * for the integration. Locks the organization, as every action that limits a key does.
  */
 export async function lockForMove(
   tx: Transaction,

@@ -98,7 +98,7 @@ export function noSuchUser(): DomainError {
 }
 
 // An organization must keep an administrator who can sign in. The callers of the following checks have locked the organization,
-// so that two concurrent actions cannot each rely on the administrator whom the other one removes.
+// so that two concurrent actions cannot each rely on the administrator whom the other action removes.
 
 /**
  * Returns a refusal if the user must stay an active administrator, because no other administrator can sign in or because the user

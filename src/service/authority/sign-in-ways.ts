@@ -13,8 +13,8 @@ import { type Conflict, conflict } from '../outcome.ts';
 export type SignInWay = 'free' | 'single-sign-on' | 'break-glass';
 
 /**
- * The refusal of a user who has proved who they are, but whose organization requires single sign-on. It must not be shown before
- * the proof.
+ * The refusal of a user who has proved who they are, but whose organization requires single sign-on. This refusal must not be
+ * shown before the proof.
  */
 export type SingleSignOnRequired = {
   readonly kind: 'single-sign-on-required';

@@ -36,9 +36,10 @@ export type Restricting = RestrictionRequest & {
 };
 
 /**
- * Sets the addresses from which an active key may be used, and its rate limit. Once the promise is resolved, no request from any
- * other address is accepted or can write. Returns "locks-out" if the new list excludes networks from which the key was used
- * within the last day, and the actor has not agreed to that; "conflict" if the key has ended.
+ * Sets the addresses from which an active key may be used, and the key's rate limit. Once the promise is resolved, no request
+ * from an address that is not in the list is accepted or can write. Returns "locks-out" if the new list excludes networks from
+ * which the key was used within the last day, unless the actor has agreed to lock out these networks. Returns "conflict" if the
+ * key has ended.
  */
 export async function restrictKey(
   db: Database,

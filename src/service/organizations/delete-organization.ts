@@ -33,9 +33,9 @@ export type Deletion = {
 };
 
 /**
- * Deletes every row of the organization in chunks, and the organization itself last. Returns the number of deleted rows. As soon
- * as the deletion starts, requests of the organization get 503, and 401 as soon as its keys are deleted. An interrupted deletion
- * cannot be undone; call the function again to complete it.
+ * Deletes every row of the organization in chunks, and the organization itself last. Returns the number of deleted rows. Requests
+ * of the organization get 503 as soon as the deletion starts, and 401 as soon as the organization's keys are deleted. An
+ * interrupted deletion cannot be undone; call the function again to complete it.
  */
 export async function deleteOrganization(
   db: Database,

@@ -23,7 +23,7 @@ import { parseRole } from './people.ts';
 
 /**
  * Changes the role of a user. The user's keys and sessions have the permissions of the new role from their next request on. To
- * demote an owner of integrations, `newOwner` must be the e-mail of the next owner, who may be the same user.
+ * demote an owner of integrations, `newOwner` must be the e-mail of the next owner, who may be the demoted user.
  */
 export async function changeRole(
   db: Database,

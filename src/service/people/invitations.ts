@@ -28,7 +28,7 @@ import { checkInvitedEmail } from '../sign-in/verified-domains.ts';
 import { parseRole } from './people.ts';
 
 // Any number of organizations may invite the same e-mail, but only one account can have it: that of the organization whose
-// invitation the owner accepts. Only a mail to the address itself may reveal whether it already has an account.
+// invitation the owner accepts. Only a mail to the address itself may reveal whether the e-mail already has an account.
 
 type Invitation = OneTimeForm & {
   readonly email: string;
@@ -152,7 +152,8 @@ export async function canWithdraw(
 }
 
 /**
- * Returns the conflict that the owner of the mailbox sees. Only the owner has the link, so it may reveal the existing account.
+ * Returns the conflict that the owner of the mailbox sees. Only the owner has the link, so the message may reveal the existing
+ * account.
  */
 export function existingAccountConflict(email: string): Conflict {
   return conflict(

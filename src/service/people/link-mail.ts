@@ -8,7 +8,7 @@ import type { AccessLink } from '../sign-in/password.ts';
 export type MailedLink = Pick<AccessLink, 'token' | 'kind' | 'name' | 'email'> & {
   readonly organizationName: string;
   /**
-   * Whether the link leads to the identity provider, because the organization requires single sign-on, instead of setting a
+   * Whether the link leads to the identity provider, because the organization requires single sign-on. Otherwise, the user sets a
    * password.
    */
   readonly isToProvider: boolean;

@@ -217,7 +217,7 @@ export function mintEndpointSecret(
 
 /**
  * Gives the endpoint a new secret. For 24 hours, deliveries are signed with both the new and the previous secret, so that the
- * receiver loses no event while it changes to the new one. A secret before the previous one is no longer used.
+ * receiver loses no event while it changes to the new secret. Older secrets are no longer used.
  */
 export async function rotateEndpointSecret(
   db: Database,

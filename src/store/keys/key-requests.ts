@@ -31,8 +31,8 @@ const WRITE = {
 const MANY = 50;
 
 /**
- * Adds the requests of keys of any organizations in one statement. Deletes the oldest requests of those keys that have many new
- * requests and now too many in all.
+ * Adds the requests of keys of any organizations in one statement. If a key has many new requests, and now too many requests in
+ * all, deletes the oldest requests of that key.
  */
 export async function writeKeyRequests(db: Database, uses: readonly KeyUse[]): Promise<void> {
   const rows = uses.flatMap((use) => use.requests.map((request) => ({ ...request, use })));
@@ -92,8 +92,8 @@ const DELETE_SURPLUS_OF_KEYS = {
 const DELETE_SURPLUS = { name: 'delete_surplus_key_requests', text: deleteBeyond('') };
 
 /**
- * Deletes the requests that are older than 7 days, or too many for their key, of all organizations, in chunks. Returns the
- * number.
+ * Deletes the requests that are older than 7 days, or too many for their key, of all organizations, in chunks. Returns the number
+ * of deleted requests.
  */
 export async function deleteOldKeyRequests(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_REQUESTS.days * DAY_MS);

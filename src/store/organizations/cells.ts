@@ -62,8 +62,8 @@ export async function* listKeysOfOtherCells({ pool }: Database, cell: string): A
 
 const TABLES = ['organizations', 'parent_programs', 'events'] as const;
 /**
- * The number up to which rows are counted. Beyond it, PostgreSQL's own estimate from the last ANALYZE is used, which costs
- * nothing.
+ * The maximum number of rows of a table that are counted. For a larger table, PostgreSQL's estimate from the last ANALYZE is
+ * used, which costs nothing.
  */
 const MAX_COUNTED = 10_000;
 

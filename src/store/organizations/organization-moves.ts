@@ -22,9 +22,9 @@ export async function findMoveId(query: Query, { organizationId }: OrganizationS
 }
 
 /**
- * Locks the organization until the transaction ends, for a change after which no request may change the organization's data.
- * Waits for every transaction that has locked the organization or inserted a row of it. Returns the organization's name; `null`
- * if the organization does not exist.
+ * Locks the organization until the transaction ends, before a change such as the start of a move, after which requests must not
+ * change the organization's data. Waits for every transaction that has locked the organization or inserted a row of it. Returns
+ * the organization's name; `null` if the organization does not exist.
  */
 export async function lockOrganizationAlone(
   tx: Transaction,
@@ -84,7 +84,7 @@ export async function hasOrganization(tx: Transaction, { organizationId }: Organ
 }
 
 /**
- * Returns whether this move is the latest one that brought the organization to this database. Reads the operators' actions,
+ * Returns whether this move is the latest move that brought the organization to this database. Reads the operators' actions,
  * because the audit log moves with the organization and so contains moves to other databases, too.
  */
 export async function hasComeWith(

@@ -114,8 +114,8 @@ export async function insertChallenge(
 }
 
 /**
- * Deletes and returns a challenge, so that only the first of several requests with it succeeds. Returns `null` if the challenge
- * does not exist, has expired, or was created for another browser or another purpose.
+ * Deletes and returns a challenge, so that only the first of several requests with the same challenge succeeds. Returns `null` if
+ * the challenge does not exist, has expired, or was created for another browser or another purpose.
  */
 export async function takeChallenge(
   { pool }: Database,

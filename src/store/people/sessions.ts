@@ -93,8 +93,8 @@ export async function endSessionsOf(tx: Transaction, scope: OrganizationScope, u
 }
 
 /**
- * Ends the user's sessions by single sign-on; with `sids`, only those with one of these session ids of the provider. Returns the
- * number of ended sessions.
+ * Ends the user's sessions by single sign-on. With `sids`, ends only the sessions that have one of these session ids of the
+ * provider. Returns the number of ended sessions.
  */
 export async function endSsoSessionsOf(
   tx: Transaction,

@@ -340,7 +340,10 @@ export async function deleteSsoSignIn(
   return (await tx.ssoSignIn.deleteMany({ where })).count === 1;
 }
 
-/** Deletes the person's sign-ins that wait for a confirmation: those with one of `sids`, or all if `sids` is `undefined`. */
+/**
+ * Deletes the person's sign-ins that wait for a confirmation. With `sids`, deletes only the sign-ins that have one of these
+ * session ids of the provider.
+ */
 export async function deleteUnconfirmed(
   tx: Transaction,
   { organizationId }: OrganizationScope,

@@ -18,8 +18,8 @@ export type NewUser = {
 };
 
 /**
- * Inserts a user. Throws a unique violation if another user of the organization has the e-mail, or if a user of any organization
- * has it and both have accepted an invitation.
+ * Inserts a user. Throws a unique violation if another user of the organization has the e-mail, or if both this user and a user
+ * of any organization with the e-mail have accepted an invitation.
  */
 export async function insertUser(tx: Transaction, scope: OrganizationScope, user: NewUser) {
   const { id, email, name, role, passwordHash, hasAccepted = passwordHash !== null } = user;
@@ -75,7 +75,7 @@ function peopleOf(holders: ReadonlyMap<string, LockedHolder>): Map<string, Locke
 
 /**
  * Locks users and integrations until the transaction ends, always in the same order, so that transactions cannot deadlock.
- * Returns those that exist, by id.
+ * Returns the users and integrations that exist, by id.
  */
 export async function lockHolders(
   tx: Transaction,

@@ -76,8 +76,8 @@ const LIST = {
         where organization_id = $1 and id > $2 order by id limit ${MAX_ROWS}`),
 };
 /**
- * The query reads a range of the index on types for each type, because a type's few events may be scattered among many others.
- * The order in the subquery prevents PostgreSQL from using another index.
+ * The query reads a range of the index on types for each type, because a type's few events may be scattered among many events of
+ * other types. The order in the subquery prevents PostgreSQL from using another index.
  */
 const LIST_OF_TYPES = {
   name: 'list_events_of_types',

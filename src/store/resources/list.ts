@@ -108,7 +108,7 @@ export type Filters = {
 /**
  * Returns the SQL query for a page of a list in a total order. A page starts by row comparison, so later pages take no longer
  * than the first one, and rows that are inserted or deleted elsewhere do not move rows between pages. PostgreSQL writes the JSON,
- * because reading every column and writing the JSON here would take three times as long.
+ * because reading every column and writing the JSON in Node would take three times as long.
  */
 export function pageStatement<Row extends Stored>(
   { organizationId }: OrganizationScope,

@@ -95,7 +95,7 @@ const FEW_CHANGES = 1000;
 /**
  * Returns whether at most FEW_CHANGES rows have changed. PostgreSQL assumes that `updated_at` is independent of the sort field,
  * so it expects an index scan in sort order to find the changed rows soon. But these rows are usually at the end of that order,
- * so the scan would read every other row first.
+ * so the scan would read all other rows first.
  */
 async function areChangesFew(db: Database, scope: OrganizationScope, { updatedSince, sortField }: ListQuery) {
   if (updatedSince === undefined || sortField === 'updated_at') return false;

@@ -74,7 +74,7 @@ export type RawRow = Times & { readonly id: string };
 
 type RowAsText = { readonly row_as_text: string };
 
-/** A row before a change. `text` is the whole row in PostgreSQL's text format, which differs after any change. */
+/** A row before a change. `text` is the whole row in PostgreSQL's text format, which is different after any change of the row. */
 export type RowToChange<Row> = { readonly row: Row; readonly text: string };
 
 /**

@@ -45,8 +45,8 @@ export type DatabaseOptions = {
 
 const CONNECT_SECONDS = 5;
 /**
- * The number of connections that stay open, so that the first requests after an idle period need not open one and prepare its
- * statements, which takes about 30 ms.
+ * The number of connections that stay open, so that the first requests after an idle period need not open a connection and
+ * prepare its statements, which takes about 30 ms.
  */
 export const KEPT_CONNECTIONS = 2;
 /** The number of seconds after which other idle connections are closed. */

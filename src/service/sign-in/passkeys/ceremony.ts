@@ -249,8 +249,8 @@ export async function verifyAssertion(
 }
 
 /**
- * Calls `verify`, and returns `null` if the library throws, because its errors have no types. `verify` must not use the database,
- * because the errors of the database would be hidden.
+ * Calls `verify`, and returns `null` if the library throws, because the library's errors have no types. `verify` must not use the
+ * database, because the errors of the database would be hidden.
  */
 async function refusalAsNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {

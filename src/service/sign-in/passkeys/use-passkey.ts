@@ -76,7 +76,10 @@ export const PASSKEY_REFUSED: Invalid = {
   fields: {},
 };
 
-/** Verifies that a passkey of this user has signed the challenge, which the caller has used up. Returns `null` if not. */
+/**
+ * Verifies that a passkey of this user has signed the challenge, which the caller has used up. Returns `null` if the verification
+ * fails.
+ */
 export async function verifyUse(
   db: Database,
   scope: OrganizationScope,

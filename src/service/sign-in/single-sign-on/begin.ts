@@ -31,8 +31,8 @@ export type SignInRequest = {
   /** The SHA-256 of the token of the access link from which the sign-in begins, if it begins from one. */
   readonly linkHash?: Buffer | null;
   /**
-   * The encrypted form that is continued after a proof. If it is given, the sign-in only proves who the user of the session is,
-   * and opens no new session.
+   * The form that waits for a proof, encrypted. If it is given, the sign-in is a proof: the provider only proves who the
+   * session's user is, and no session starts.
    */
   readonly sealedForm?: Buffer | null;
   readonly auditSource: AuditSource;

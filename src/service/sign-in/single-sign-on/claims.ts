@@ -66,8 +66,8 @@ function nameOf({ name }: Claims, email: string | null): string {
 }
 
 /**
- * Returns the time of a number of seconds since 1970-01-01, or `null` if the value is not a number, or is beyond the range of a
- * Date.
+ * Converts a number of seconds since 1970-01-01 to a Date. Returns `null` if the value is not a number, or is beyond the range of
+ * a Date.
  */
 function instantOf(seconds: unknown): Date | null {
   const instant = typeof seconds === 'number' ? new Date(seconds * 1000) : null;

@@ -26,7 +26,8 @@ import { NO_CONNECTION } from './settings.ts';
 
 /**
  * Requires all users except the break-glass administrator to sign in by single sign-on, and ends all other sessions. The actor
- * must have signed in by the connection, which shows that it works. Call it again to choose another break-glass administrator.
+ * must have signed in by the connection, which shows that the connection works. Call this function again to choose another
+ * break-glass administrator.
  */
 export async function requireSingleSignOn(
   db: Database,
