@@ -162,7 +162,7 @@ test('the keys of a cell name it, every cell refuses those of another with 401, 
     expect(await runAdminCommand(us1.databaseUrl, list, { CHARTER_CELL: 'us1' })).toMatchObject({ code: 0 });
     const line = `${createHash('sha256').update(key).digest('hex')} us1\n`;
     expect(await readFile(map, 'utf8')).toBe(line);
-    // After the move, the map of the old cell is empty. Without CHARTER_CELL, no map can be written.
+    // After the key has moved, the old cell's map does not list the key. Without CHARTER_CELL, no map can be written.
     await admin(...list);
     expect(await readFile(map, 'utf8')).toBe('');
     expect(await runAdminCommand(us1.databaseUrl, list)).toMatchObject({

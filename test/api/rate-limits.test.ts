@@ -98,8 +98,8 @@ test('no header of the limits where no key was accepted: 401, 404 for an unknown
 });
 
 test('refusals and 304 responses count like any request', async () => {
-  // Another organization requests the entity tag, because the request would count. An empty list has the same tag in every
-  // organization.
+  // Another organization requests the entity tag, because the request would count towards the tested limit. An empty list has the
+  // same tag in every organization.
   const { headers } = await createTestOrganization(server).then(({ client }) => client.get(LIST));
   const sendings: [status: number, url: string, headers: Record<string, string>][] = [
     [422, `${LIST}?limit=0`, {}],

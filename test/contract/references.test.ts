@@ -1,4 +1,5 @@
-// Rows that refer to rows of another resource. The product has no such resources, but the trial of test/new-resource does.
+// Tests rows that refer to rows of another resource. The product has no resource with references, but the trial of
+// test/new-resource has one.
 
 import type { Client } from '../support/clients/client.ts';
 import { operations } from '../support/contract/contract.ts';

@@ -94,7 +94,7 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
     for (let i = 0; i < CELLS.length; i += 1) {
       const { status, headers } = await ask(0);
       expect({ status, retry: headers['retry-after'] }).toEqual({ status: 503, retry: '5' });
-      // HAProxy alone has a line of this response, because no server has received the request.
+      // Only HAProxy logs this response, because no server has received the request.
       await until('its line', () =>
         haproxy.log().includes(`requestId=${headers['x-request-id']} method=GET status=503`),
       );

@@ -155,7 +155,8 @@ test.each([
       return { orphan: request };
     });
     const cutAt = performance.now();
-    // Until PostgreSQL ends the transactions of the cut server, they may hold the lock, so an operator may have to try again.
+    // Until PostgreSQL ends the transactions of the cut server, these transactions may hold the lock, so an operator may have to
+    // try again.
     await until('the revocation', () =>
       revokeKeyById(db, revoked.id).catch((error: unknown) => {
         if (isOutage(error)) return false;

@@ -159,7 +159,8 @@ function validatorOf(schema: Json | boolean): (value: unknown) => boolean {
   return ajv.compile(typeof schema === 'boolean' ? schema : { ...COMPONENTS, allOf: [schema] });
 }
 
-// Ajv does not know our rules. If a value is valid in only one of the schemas, the change is breaking in one direction.
+// Ajv does not know our rules. If a value is valid in only one of the schemas, the change is breaking either for requests or for
+// responses.
 test('a narrower schema is breaking for requests, and a wider one for responses', () => {
   const counted = { less: 0, more: 0 };
   fc.assert(

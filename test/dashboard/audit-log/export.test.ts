@@ -70,7 +70,7 @@ const named = [
 const [ada, tom, kim] = named;
 const auditor = await browserOf(dashboard, ada);
 
-/** The actor, the target and the holder of the key in each event. Each person is in each place once. */
+/** The actor, the target and the holder of the key in each event. Each person is each of them once. */
 const PLACES = [
   [ada, tom, kim],
   [tom, kim, ada],

@@ -53,7 +53,7 @@ describe('the e-mail', () => {
   });
 
   test('and the groups are asked for at the UserInfo endpoint if the ID token has the e-mail alone', async () => {
-    // GitLab sends ID tokens with the e-mail address alone. The risk: somebody who has left the group stays a manager.
+    // GitLab's ID tokens contain no groups, only the e-mail address. The risk: somebody who has left the group stays a manager.
     await using at = await startIdentityProvider();
     at.metadata = { userinfo_endpoint: `${at.issuer}/userinfo` };
     const rules = { newPeople: 'viewer', groupsClaim: 'groups', groupRoles: 'leads = manager' };

@@ -93,7 +93,7 @@ test('a link of an operator sets a password, which the next page asks for', asyn
 const signIn = async (browser: Browser, email: string, sub = email) =>
   browser.get(provider.authorize(await beginWith(browser, email), { sub, email }));
 
-/** Creates an account by single sign-on, adds a passkey, and then removes the connection and adds it again. */
+/** Creates an account by single sign-on, adds a passkey, and then removes the connection and adds the connection again. */
 async function reconnected() {
   const { administrator, domain } = await company({ rules: { newPeople: 'member' } });
   const [browser, email] = [newBrowser(), `new@${domain}`];
