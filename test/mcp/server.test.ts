@@ -31,7 +31,7 @@ async function connect(
   return client;
 }
 
-/** Calls a tool, and returns what it answers: the structured content, or the text of a refusal. */
+/** Calls a tool, and returns its result: the structured content, or the text of a refusal. */
 async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
   const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given });
   const [{ text }] = content as [{ text: string }];

@@ -74,7 +74,8 @@ test('it passes publint and "are the types wrong", as an ES module and with requ
   expect(result.problems.filter((each) => !('resolutionKind' in each && each.resolutionKind === 'node10'))).toEqual([]);
 });
 
-// Compares processor times, because elapsed time depends on the load of the machine, and processor time on the processor.
+// Compares two processor times, because elapsed time depends on the load of the machine, and a single processor time on the speed
+// of the processor.
 test('it starts with less processor time than nine programs that do nothing', async () => {
   const measure = (name: string, code: string) =>
     outputOf<number>(name, `${code}\nconst { user, system } = process.cpuUsage(before);\nconsole.log(user + system);`);

@@ -57,7 +57,8 @@ function dataOf({ body, text }: Reply): unknown {
     const { id: _id, created_at: createdAt, updated_at: updatedAt, metadata: _metadata, ...rest } = item;
     return { ...rest, ...(createdAt !== undefined && { isChanged: createdAt !== updatedAt }) };
   };
-  // Metadata is compared as text, because an object would list names such as "10" before all others. PostgreSQL adds spaces.
+  // Metadata is compared as text, because an object would list names such as "10" before all others. The spaces that PostgreSQL
+  // adds are removed.
   const metadata = (text.match(METADATA) ?? []).map((each) => each.replaceAll(/" ?([:,]) ?"/g, '"$1"'));
   if (Array.isArray(body?.results)) return [metadata, body.results.map(({ status }: Reply) => status)];
   return [metadata, Array.isArray(body?.data) ? body.data.map(withoutChosen) : body && withoutChosen(body)];

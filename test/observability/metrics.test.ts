@@ -218,7 +218,7 @@ test('a rate limit counts the requests that it refuses, and a full queue those o
     requestLimits: { perKey: 1, perOrganization: 1_000_000, perAddress: 1 },
   });
   const { client } = await createTestOrganization(own);
-  // On a busy machine, tokens cannot always be leased in time, and the server then admits requests without them. So several
+  // On a busy machine, tokens cannot always be leased in time, and the server then admits requests without tokens. So several
   // attempts may be needed.
   const refusalsOf = async (send: () => Promise<{ status: number }>) => {
     let refused = 0;

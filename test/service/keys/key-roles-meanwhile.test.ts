@@ -27,7 +27,7 @@ test('a manager cannot take over a key of a user who was promoted since the form
   expect(await allowedActions(database.db, { by: manager, target: member })).toEqual(['revoke']);
 });
 
-// The race: the action begins before the demotion is committed. Without a lock, it would read the old role.
+// The race: the action begins before the demotion is committed. Without a lock, the action would read the old role.
 test('an action waits for a demotion in progress and is then refused', async () => {
   const { administrator, other } = await createPeople(database.db);
   let outcome: Promise<string> = Promise.resolve('');

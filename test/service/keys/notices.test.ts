@@ -186,7 +186,7 @@ test('a mail that could not be sent is tried again with the same Message-ID, so 
   const { key } = await usedKey({ expiresIn: 6 });
   await writeAllNotices(db);
   const down = createOutbox({ smtpUrl: `smtp://127.0.0.1:${await freePort('127.0.0.1')}`, mailFrom }, () => {});
-  // Restores the state that a kill leaves between the acceptance of the mail and its record.
+  // Restores the state of a server that was killed after a mail was accepted and before the server recorded that.
   const forget = () =>
     db.prisma.keyNotice.updateMany({
       where: { keyId: key.id, kind: 'expires', attempts: { lt: MAIL_ATTEMPTS } },

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
 /**
- * The folder for screenshots, which git ignores. They are taken only if LOOK_PICTURES is set, because they take as long as
- * everything else.
+ * The folder for screenshots, which git ignores. Screenshots are taken only if LOOK_PICTURES is set, because they double the time
+ * of the tests.
  */
 const FOLDER = join(import.meta.dirname, '../../../generated/screenshots');
 const takesPictures = process.env['LOOK_PICTURES'] !== undefined;

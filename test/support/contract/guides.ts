@@ -21,7 +21,7 @@ export const guideNames: readonly string[] = guidesIn(readFileSync(join(FOLDER, 
   .filter(({ name, file }) => file === `openapi/guides/${name}`)
   .map(({ name }) => name);
 
-/** Returns the Markdown of a guide, with what it takes from the contract filled in. */
+/** Returns the Markdown of a guide, filled in with the parts that the guide takes from the contract. */
 export function readGuide(name: string): string {
   return fillFromContract(readFileSync(join(FOLDER, name), 'utf8'), document);
 }

@@ -31,8 +31,8 @@ type Observed = {
 };
 
 /**
- * Starts the integrations. Each writer writes through one of the clients, and reads its writes through the other. `programs` are
- * the programs that the organization already has.
+ * Starts the integrations. Each writer writes through one of the clients, and reads its writes through the other client.
+ * `programs` are the programs that the organization already has.
  */
 export function startIntegrations(clients: readonly [Client, Client], programs: readonly Program[] = []): Integrations {
   const run = new Run(clients, programs);

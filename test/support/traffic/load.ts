@@ -35,7 +35,7 @@ export type Requests = {
 };
 
 /**
- * Starts clients with one connection each that send one request after another. Half of them read, and half create parent
+ * Starts clients with one connection each that send one request after another. Half of the clients read, and half create parent
  * programs.
  */
 export function startRequests(url: string, key: string): Requests {
