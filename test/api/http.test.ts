@@ -330,7 +330,7 @@ test('the waiting requests of a closed connection are not processed', async () =
   await until('the first requests', () => begun.length === 4);
   await flooding.stop();
   isAnswering = true;
-  // When this response has arrived, so has the reset of the first connection, even on a busy machine.
+  // When this response arrives, the reset of the first connection has also arrived, even on a busy machine.
   await exchangeRaw(listening.url, keptRequest('GET /', ['Connection: close']));
   for (const res of begun) res.end('x');
   await listening.stop();

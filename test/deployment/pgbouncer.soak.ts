@@ -64,7 +64,7 @@ test('two servers serve with fewer connections than clients, and a restart of Pg
     const name = new URL(directUrl).username;
     const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: directUrl };
     await withClient(directUrl, (client) => client.query(settings.replaceAll(' charter ', ` ${name} `)));
-    // A restart of PgBouncer opens new sessions, as its command RECONNECT does.
+    // After a restart, PgBouncer opens new sessions, to which the new settings apply. Its command RECONNECT has the same effect.
     await pgbouncer.kill();
     await pgbouncer.start();
 

@@ -122,7 +122,10 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 let profiler: Promise<Session> | undefined;
 
-/** Starts to record for a test file. Returns the function that writes the names of the files as JSON, as paths from the root. */
+/**
+ * Starts to record the executions of a test file. The returned function writes the names of the executed files as JSON, as paths
+ * from the root.
+ */
 export async function recordExecution(testFile: string, folder: string): Promise<() => Promise<void>> {
   profiler ??= startProfiler();
   const session = await profiler;
