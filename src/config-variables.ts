@@ -9,7 +9,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The variables whose values are not trimmed, because the path of a file or folder may end with a line break. */
 const PATHS = ['DATA_DIR', 'CHARTER_CELL_DOMAINS'];
 
-/** The variables whose values contain a secret. NAME_FILE may name a file with the value of each. */
+/**
+ * The variables whose values contain a secret. For each, a variable with the suffix _FILE can name a file that contains the
+ * value.
+ */
 export const SECRETS = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
@@ -71,7 +74,10 @@ export function findUnknownVariables(
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The length from which a name with two mistakes is still similar. Of shorter names, other programs have similar ones. */
+/**
+ * The minimum length of a name for which two mistakes still count as similar. Shorter names are often similar to variables of
+ * other programs.
+ */
 const LONG = 8;
 
 function similarTo(name: string, known: readonly string[]): string | null {

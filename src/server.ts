@@ -95,7 +95,7 @@ export async function listen(
 /** The connections that another process accepts and hands over. */
 export type HandedConnections = {
   onConnection(serve: (socket: Socket) => void): void;
-  /** Tells the other process to hand over no more connections. Resolves when no more will come. */
+  /** Tells the other process to hand over no more connections. Resolves when no more connections will come. */
   end(): Promise<void>;
 };
 

@@ -321,7 +321,7 @@ function isAccepted(header: string, mediaTypes: readonly string[]): boolean {
   return mediaTypes.includes(type) && (parameters['charset'] ?? 'utf-8').toLowerCase() === 'utf-8' && isOneCharset;
 }
 
-/** Returns the refusal of a body that cannot be read, or `error` itself if it has another cause. */
+/** Returns the refusal of a body that cannot be read, or `error` itself if the error has another cause. */
 function readableErrorOf(error: unknown, maxBodyBytes: number): unknown {
   const problem = bodyProblemOf(error);
   if (problem === 'too large') {

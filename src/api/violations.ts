@@ -20,7 +20,7 @@ const MAX_NAME = 255;
 export type Vocabulary = {
   queryNames: readonly string[];
   headerNames: ReadonlyMap<string, string>;
-  /** What the fields belong to, in the words of the message; "this request" if it is omitted. */
+  /** The thing to which the fields belong, as the message names it. Default: "this request". */
   subject?: string;
 };
 

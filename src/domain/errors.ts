@@ -58,7 +58,7 @@ export function isOfOneChange(error: unknown): error is DomainError {
 
 /** The refusal of an atomic batch. No change was made, because at least one was refused. */
 export class RefusedChangesError extends Error {
-  /** The refusals by the index of the change in the batch, from 0, in order. There is at least one. */
+  /** The refusals by the index of the change in the batch, from 0, in order. There is at least one refusal. */
   readonly refusals: ReadonlyMap<number, DomainError>;
 
   constructor(refusals: ReadonlyMap<number, DomainError>) {
@@ -200,7 +200,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns the member of a value of any type; `undefined` if the value has no member of this name. */
+/** Returns the member with this name of a value of any type; `undefined` if there is no such member. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

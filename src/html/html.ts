@@ -1,6 +1,6 @@
 import { html as tagged } from 'hono/html';
 
-/** HTML that is safe to send, because every value in it was escaped or is such HTML itself. */
+/** HTML that is safe to send, because every value in it was escaped or is safe HTML itself. */
 export type Html = Extract<ReturnType<typeof tagged>, string>;
 
 /** A value in an `html` template; `null`, `undefined` and `false` render nothing. */

@@ -3,8 +3,8 @@ import { type Request, type Response, Router } from 'express';
 import { type Database, isReachable } from '../store/sql/database.ts';
 
 /**
- * The time limit of the database query. It is below the timeouts of deploy/haproxy.cfg (3 s) and of the command `health` (4 s),
- * so that both get a response.
+ * The time limit of the database query. It is below the timeouts of scripts/dist/deploy/haproxy.cfg (3 s) and of the command
+ * `health` (4 s), so that both get a response.
  */
 export const TIMEOUT_MS = 2000;
 

@@ -55,7 +55,7 @@ const CREATE_USER =
 export async function getPostgresUser(): Promise<{ uid: number; gid: number }> {
   const existing = await findPostgresUser();
   if (existing !== null) return existing;
-  // The lock prevents a concurrent useradd, which would replace the user by one with another id.
+  // The lock prevents a concurrent useradd, which would replace the user by a user with another id.
   const created = await run('flock', ['/etc', 'sh', '-c', CREATE_USER]);
   const user = await findPostgresUser();
   if (user !== null) return user;

@@ -31,7 +31,7 @@ export type UseRecorder = {
    * request. `items` is the number of changes of a batch, and 1 for every other request.
    */
   countResponse(operation: string, result: RequestResult | 'limited', items?: number): void;
-  /** Returns whether the sample of successful requests lacks one for this operation since the last write. */
+  /** Returns whether no successful request of this operation has been recorded since the last write. */
   lacksSample(operation: string): boolean;
   /** Records a request that was refused or failed, or is part of the sample. */
   noteRequest(request: RecordedRequest): void;
@@ -56,7 +56,7 @@ export const NO_KEY_USES: KeyUses = {
 };
 
 export type KeyUseWriter = KeyUses & {
-  /** Writes the recorded uses now. If that fails, they are kept for the next write. Never rejects. */
+  /** Writes the recorded uses now. If that fails, the uses are kept for the next write. Never rejects. */
   flush(): Promise<void>;
   /** Writes the recorded uses for a page that shows them, unless there are so many that the page would have to wait. */
   freshen(): Promise<void>;

@@ -14,7 +14,7 @@ export class LookUpMeasures {
 }
 
 export type LookUpOptions = {
-  /** The timeout of a look-up in seconds. After it, the look-up fails and the next one starts. */
+  /** The timeout of a look-up in seconds. When it ends, the look-up fails and the next look-up starts. */
   readonly seconds?: number;
   /** How long, in milliseconds, a request waits for its look-up to start, and again for its result. */
   readonly waitMs?: number | undefined;

@@ -285,7 +285,7 @@ export class LeasedTokens {
     if (granted < wanted || left < 0) this.#emptyUntil = at + ((1 - left) / this.rate) * 1000;
   }
 
-  /** Returns the time in seconds until the shared bucket has a token again; 0 if it is not known to be empty. */
+  /** Returns the time in seconds until the shared bucket has a token again; 0 if the bucket is not known to be empty. */
   secondsUntilRefill(at: number): number {
     return Math.max(0, this.#emptyUntil - at) / 1000;
   }

@@ -101,7 +101,7 @@ const MAX_WAITING = 5000;
 type Slot = {
   /** The number of the worker, starting at 1. */
   readonly number: number;
-  /** The latest worker with this number, which may have ended; `null` until the first one is started. */
+  /** The latest worker with this number, which may have ended; `null` until the first worker is started. */
   worker: WorkerProcess | null;
   /** Resolves when a worker with this number is ready for the first time. */
   readonly ready: PromiseWithResolvers<void>;

@@ -4,7 +4,7 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts';
 import type { HandedConnections } from '../server.ts';
 
 export type WorkerRole = {
-  /** The number of the worker, starting at 1. A worker that replaces another one gets the same number. */
+  /** The number of the worker, starting at 1. A worker that replaces another worker gets the same number. */
   readonly number: number;
   /** The server's URL. */
   readonly url: string;

@@ -244,7 +244,10 @@ export type Verdict =
   | KeyEnd
   | { kind: 'deactivated'; at: Date };
 
-/** Judges whether the key is active. An active key has those of its permissions that its user's role allows now. */
+/**
+ * Returns why and since when the key is not active or, if it is active, those of its permissions that the role of its user allows
+ * now.
+ */
 export function judgeKey(record: JudgedKey, now: Date): Verdict {
   const end = endOf(record, now);
   if (end !== null) return end;

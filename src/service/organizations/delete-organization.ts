@@ -72,7 +72,7 @@ export async function deleteOrganization(
   return rows;
 }
 
-/** Why an organization in this stage of a move has not moved away; `null` if it has. */
+/** Why an organization in this stage of a move has not moved away; `null` if it has moved away. */
 const NOT_GONE: Record<MoveStage, string | null> = {
   leaving:
     'The move is not completed: run complete-move here, and activate-organization with its file in the new installation. To erase the organization, add --erase.',

@@ -116,7 +116,7 @@ export type Batch<Row extends Stored> = {
   readonly isAtomic: boolean;
 };
 
-/** Returns whether the results depend on stored rows. Creations without unique values and references do not. */
+/** Returns whether the results depend on stored rows. Creations without unique values and references do not depend on them. */
 function dependsOnRows<Row extends Stored>({ references }: Table<Row>, { ids, unique }: Sought): boolean {
   return references !== undefined || ids.length > 0 || [...unique.values()].some((values) => values.length > 0);
 }
@@ -157,7 +157,7 @@ type Entry<Row extends Stored> = {
   pending: ContentOf<Row> | null;
   /** The index in the batch of the change that created the row; `null` if the row existed before. */
   readonly createdBy: number | null;
-  /** The index in the batch of the pending change or, if there is none, of the last change. */
+  /** The index in the batch of the entry's pending change or, if no change is pending, of its last change. */
   place: number;
 };
 

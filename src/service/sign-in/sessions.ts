@@ -36,7 +36,7 @@ type SignIn = {
   readonly detail?: Readonly<Record<string, string>>;
   readonly isBreakGlass?: boolean;
   readonly at: Date;
-  /** When the user proved who they are; `null` if that is unknown. If it is omitted, the time is `at`. */
+  /** When the user proved who they are; `null` if that is unknown. Default: `at`. */
   readonly provedAt?: Date | null;
   /** The identity provider's id of the session; omitted if the user did not sign in by single sign-on. */
   readonly ssoSid?: string;

@@ -20,7 +20,7 @@ type ProviderWay = {
   /** Returns whether a sign-in at the provider can change the role of a user. */
   readonly doRolesFollowGroups: (tx: Transaction, scope: OrganizationScope) => Promise<boolean>;
   readonly unlink: (tx: Transaction, scope: OrganizationScope, userId: string) => Promise<unknown>;
-  /** Deletes the expired rows of sign-ins that were begun but not completed. Returns their number. */
+  /** Deletes the expired rows of sign-ins that were begun but not completed. Returns the number of deleted rows. */
   readonly deleteExpired: (db: Database, deletion: Deletion) => Promise<number>;
 };
 

@@ -206,7 +206,7 @@ export type WebhookSecretIssued = {
   readonly previousUntil: Date | null;
 };
 
-/** Creates a secret. Returns it encrypted for storage with the endpoint, and as text for people. */
+/** Creates a secret. Returns the secret encrypted, for storage with the endpoint, and as text for people. */
 export function mintEndpointSecret(
   { keyring }: Pick<Database, 'keyring'>,
   endpoint: { organizationId: string; id: string },

@@ -188,7 +188,7 @@ class PrimaryClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     // PostgreSQL 14 and later report this parameter when they accept a connection, so no query is necessary. PgBouncer does not
-    // report it, but has its own query for this purpose (see deploy/pgbouncer.ini).
+    // report it, but has its own query for this purpose (see scripts/dist/deploy/pgbouncer.ini).
     this.connection.on('parameterStatus', ({ parameterName, parameterValue }: Status) => {
       if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
     });

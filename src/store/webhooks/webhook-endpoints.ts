@@ -155,7 +155,7 @@ export type WebhookEndpointDetails = {
 
 export const MAX_COUNTED_DELIVERIES = 1000;
 
-/** A day such as "2026-01-31" as JSON, with the numbers of successful and failed attempts. */
+/** The numbers of successful and failed attempts on a day such as "2026-01-31", as JSON. */
 type DayJson = readonly [day: string, succeeded: number, failed: number];
 type DetailsRow = Omit<WebhookEndpointDetails, 'days'> & { readonly days: readonly DayJson[] | null };
 

@@ -235,7 +235,8 @@ export async function verifyAssertion(
       expectedOrigin: relyingParty.origin,
       expectedRPID: relyingParty.id,
       requireUserVerification: true,
-      // The counter is zero, because the library would check it before the signature; judgeUse checks it afterwards.
+      // The counter is zero, because the library would otherwise compare the counters before it verifies the signature. judgeUse
+      // compares them afterwards.
       credential: { id: credentialId, publicKey, counter: 0 },
     });
   });

@@ -248,7 +248,7 @@ async function followGroups(
 
 type FromLink = { readonly signIn: Pick<SsoSignInRecord, 'linkHash'>; readonly now: Date };
 
-/** Returns the access link from which the sign-in began, or `null` if there is none or it is no longer open. */
+/** Returns the access link from which the sign-in began, or `null` if there is no such link, or the link is no longer open. */
 export async function findLink(
   db: Database,
   { organizationId }: OrganizationScope,

@@ -10,7 +10,7 @@ import type { Claims, WantedClaim } from './provider.ts';
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
-  /** The e-mail in lower case; `null` if there is none, or the provider says that it is not verified. */
+  /** The e-mail in lower case; `null` if the provider gave no e-mail, or says that the e-mail is not verified. */
   readonly email: string | null;
   readonly name: string;
   /** The provider's id of the session; empty if the provider gave none. */
