@@ -37,7 +37,7 @@ try {
   process.exitCode ??= 1;
   console.error(messageOf(error));
 }
-// With a pattern, the tear-down accepts that the run has not produced every declared status.
+// With a pattern, the tear-down does not require that the run has produced every declared status.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 
@@ -64,7 +64,7 @@ async function main({ minutes, names, seed, path }: Options): Promise<void> {
   }
 }
 
-/** Returns the options with their defaults. Throws if an option is not valid. */
+/** Returns the options with their defaults. Throws if an option is invalid. */
 function optionsOf(values: ReturnType<typeof readArguments<typeof OPTIONS>>): Options {
   const { minutes = '1', seed = String(Math.floor(Math.random() * 1_000_000_000)), property, path } = values;
   if (!(Number(minutes) > 0)) throw new Error('--minutes must be a number greater than 0.');

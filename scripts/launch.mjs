@@ -1,4 +1,4 @@
-// This file is plain JavaScript, because it must run on any version of Node.
+// This file is plain JavaScript, because it must run in any version of Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
@@ -7,12 +7,13 @@ import { constants } from 'node:os';
  */
 export function launch(node, parameters) {
   const child = spawn(node, parameters, {
-    // The IPC channel closes when this process dies, so that a server does not keep running after npm is killed.
+    // The IPC channel closes when this process dies. The child can then stop, so that no server keeps running after npm is
+    // killed.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   // A terminal also sends SIGINT to the child directly, so the child gets that signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // This process gets another parent when npm dies.
+  // When npm dies, this process gets another parent.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
   child.on('error', (error) => {

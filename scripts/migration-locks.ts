@@ -1,4 +1,4 @@
-/** A statement that locks a table while it reads or writes all rows. */
+/** A statement that locks a table while it reads or writes all rows of the table. */
 type LongLock = {
   /** The first words of the statement. */
   readonly statement: string;
@@ -23,17 +23,15 @@ const REMEDIES = {
   rewrite: 'This rewrites the table or the index. Use the form with CONCURRENTLY, or do without.',
 } as const;
 
-/**
- * Functions that the default of a new column may call, because PostgreSQL evaluates such a function once and not for each row.
- */
+/** Functions that the default of a new column may call. PostgreSQL evaluates such a function once, not once for each row. */
 const STABLE = /\b(now|statement_timestamp|transaction_timestamp|current_setting)\s*\(\s*[^()]*\)/gi;
 
-/** The type in a cast, such as VARCHAR(43), which looks like a function call. */
+/** Matches a cast to a type such as VARCHAR(43), which looks like a function call. */
 const CAST = /::\s*"?\w+"?\s*\([\d\s,]*\)/g;
 
 /**
- * Returns the statements of a migration that make requests wait for a lock, for a time that grows with the table. Tables that the
- * migration itself creates do not count, because they are empty. `before` is the SQL of all earlier migrations.
+ * Returns the statements of a migration that block requests with a lock for a time that grows with the table. Ignores tables that
+ * the migration itself creates, because they are empty. `before` is the SQL of all earlier migrations.
  */
 export function longLocksOf(sql: string, before = ''): LongLock[] {
   const statements = statementsOf(sql);
@@ -79,7 +77,7 @@ function remediesFor(statement: string, { created, before }: Known): (keyof type
   });
 }
 
-/** Whether the action only increases the maximum length of a text column. PostgreSQL reads no rows for that. */
+/** Returns whether the action only increases the maximum length of a text column, for which PostgreSQL reads no rows. */
 function widens(table: string, action: string, before: string): boolean {
   const [, column = '', after = ''] =
     /^ALTER (?:COLUMN )?(\S+) (?:SET DATA )?TYPE VARCHAR\((\d+)\)$/i.exec(action) ?? [];
@@ -90,7 +88,7 @@ function widens(table: string, action: string, before: string): boolean {
   return lengths.length > 0 && Number(after) >= (lengths.at(-1) ?? 0);
 }
 
-/** Returns each statement on one line, without comments, the content of strings and the bodies of functions. */
+/** Returns each statement on one line, without comments, the contents of strings and the bodies of functions. */
 function statementsOf(sql: string): string[] {
   return sql
     .replace(/(\$\w*\$)[\s\S]*?\1|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>
@@ -101,7 +99,7 @@ function statementsOf(sql: string): string[] {
     .filter((each) => each !== '');
 }
 
-/** Returns the actions of an ALTER TABLE. They are separated by commas that are not in parentheses. */
+/** Returns the actions of an ALTER TABLE. They are separated by the commas outside parentheses. */
 function actionsOf(statement: string): string[] {
   const actions = statement.replace(/^ALTER TABLE (IF EXISTS )?(ONLY )?\S+ /i, '');
   let depth = 0;

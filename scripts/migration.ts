@@ -33,8 +33,8 @@ and trigram indexes). Never edit a migration that a database may have applied: w
 `;
 const SCHEMA_FILE = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 /**
- * The last migration that is not checked for long locks. This migration and the earlier ones were written before the check
- * existed, and migrations are never edited.
+ * The last migration that is not checked for long locks. The check did not exist yet when this migration and the earlier ones
+ * were written, and migrations are never edited.
  */
 const LAST_UNCHECKED = '20261123042000_events';
 const NAME = /^[a-z][a-z0-9_]{0,59}$/;
@@ -84,7 +84,7 @@ async function main({ check, name, 'check-of': place, condition }: Options): Pro
   return 0;
 }
 
-/** Returns the CHECK constraint to write, or `null` if the options name none. */
+/** Returns the CHECK constraint to write, or `null` if the options do not describe one. */
 function parseCheck(name: string | undefined, place = '', condition: string | null = null): ColumnCheck | null {
   if (place === '' && condition === null) return null;
   const [, table, column] = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/.exec(place) ?? [];
@@ -101,7 +101,7 @@ function requireOneOption(check: boolean, name: string | undefined): void {
   }
 }
 
-/** Returns a text with the statements of the migrations that would lock a large table for long; empty if there are none. */
+/** Returns a description of the statements in migrations that would lock a large table for long; empty if there are none. */
 async function describeLongLocks(): Promise<string> {
   const migrations = await readMigrations();
   const before = (name: string) => migrations.filter((each) => each.name < name).map(({ sql }) => sql);
@@ -114,10 +114,11 @@ async function describeLongLocks(): Promise<string> {
 }
 
 /**
- * Returns the missing migrations: those that make the tables agree with the schema, and those of the CHECK constraint, if any.
+ * Returns the missing migrations: those that make the tables match the schema, and those of the CHECK constraint, if there is
+ * one.
  */
 async function findChanges(check: ColumnCheck | null): Promise<readonly NewMigration[]> {
-  // Ignores SIGINT for the one or two seconds that this takes, because an interruption would leave PostgreSQL running.
+  // Ignores SIGINT for the one or two seconds of this work, because an interruption would leave PostgreSQL running.
   process.on('SIGINT', () => undefined);
   const postgres = await startTemporaryPostgres();
   try {
@@ -134,7 +135,7 @@ async function findChanges(check: ColumnCheck | null): Promise<readonly NewMigra
 }
 
 /**
- * Returns the migration for the change of the schema and those of the CHECK constraint. Executes all of these migrations, to find
+ * Returns the migration for the change of the schema, and the migrations for the CHECK constraint. Executes all of them, to find
  * mistakes in the condition.
  */
 async function withCheck(url: string, change: string, check: ColumnCheck): Promise<readonly NewMigration[]> {

@@ -2,11 +2,11 @@
 export type ColumnCheck = {
   readonly table: string;
   readonly column: string;
-  /** The condition as SQL, such as `char_length("name") >= 2`. `null` drops the existing constraint. */
+  /** The condition as SQL, such as `char_length("name") >= 2`; `null` to drop the existing constraint. */
   readonly condition: string | null;
 };
 
-/** Returns the name of the constraint, as PostgreSQL and `npm run new-resource` would choose it. */
+/** Returns the name of the constraint, as PostgreSQL and `npm run new-resource` choose it. */
 export const nameOfCheck = ({ table, column }: Pick<ColumnCheck, 'table' | 'column'>) => `${table}_${column}_check`;
 
 /** A migration to write. `ending` is appended to the migration's name. */
@@ -15,9 +15,9 @@ export type NewMigration = { readonly ending: string; readonly sql: string };
 const INDEX = /-- CreateIndex\nCREATE ((?:UNIQUE )?INDEX) (".*" ON ("\w+").*;\n)\n?/g;
 
 /**
- * Returns the migrations for a change of the schema, from the SQL that Prisma writes for it. Each index of a table that exists is
- * built concurrently, in a migration of its own. A table whose columns change records its events as `earlier`, the SQL of all
- * earlier migrations, says.
+ * Returns the migrations for a change of the schema. `sql` is what Prisma writes for the change; `earlier` is the SQL of all
+ * earlier migrations. Each index on an existing table is built concurrently, in a migration of its own. If columns of a table
+ * with events are added or dropped, the migration repeats the table's last "record_events_of" call.
  */
 export function migrationsOfChange(sql: string, earlier: string): NewMigration[] {
   const created = [...sql.matchAll(/^CREATE TABLE ("\w+")/gm)].map(([, table]) => table);
@@ -34,16 +34,16 @@ export function migrationsOfChange(sql: string, earlier: string): NewMigration[]
   return [...(change === '' ? [] : [{ ending: '', sql: `${change}\n` }]), ...indexes];
 }
 
-/** Returns the last call of "record_events_of" for a table, with a comment; empty if the table has no events. */
+/** Returns the last "record_events_of" call for the table, with a comment; empty if the table has no events. */
 function callFor(table: string, earlier: string): string {
   const calls = earlier.match(new RegExp(`^SELECT "record_events_of"\\('${table}',[^;]*;`, 'gm')) ?? [];
   return calls.length === 0 ? '' : `-- The events have the columns of the table.\n${calls.at(-1)}`;
 }
 
 /**
- * Returns the migrations that add, replace or drop a CHECK constraint, in order. PostgreSQL reads all rows to validate a
- * constraint, so a separate migration validates the constraint, with a lock that allows reads and writes. A constraint that is
- * replaced stays until the new constraint is valid.
+ * Returns the migrations that add, replace or drop a CHECK constraint, in order. A separate migration validates the constraint,
+ * because PostgreSQL reads all rows for that; its lock allows reads and writes. If a constraint is replaced, the old one stays
+ * until the new one is valid.
  */
 export function migrationsOfCheck(
   check: ColumnCheck,

@@ -9,7 +9,7 @@ export function canInstallBrowser(env?: Env): boolean;
 export function installBrowser(env?: Env): SpawnSyncReturns<string>;
 
 export function findPromtool(): string | null;
-/** Returns the path of promtool; `null` if it cannot be unpacked, because there are no Debian packages or no network. */
+/** Returns the path of promtool; `null` if it cannot be unpacked, because the machine has no Debian packages or no network. */
 export function unpackPromtool(): string | null;
 
 export const PROGRAMS_REMEDY: string;

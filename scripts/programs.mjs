@@ -26,14 +26,14 @@ export function findBrowser(env = process.env, platform = process.platform) {
 }
 
 /**
- * Returns the path of Chromium's headless shell, or `null`. The tests need only this shell, which starts several times as fast as
+ * Returns the path of Chromium's headless shell, or `null`. The tests need only the shell, which starts several times as fast as
  * Chromium.
  */
 export function findHeadlessShell(env = process.env) {
   return env.CHROMIUM_PATH ? null : findOnPath([HEADLESS_SHELL], env);
 }
 
-/** Whether `installBrowser` can work here. False if CHROMIUM_PATH names a browser. */
+/** Returns whether `installBrowser` can work here. Returns false if CHROMIUM_PATH names a browser. */
 export function canInstallBrowser(env = process.env) {
   return !env.CHROMIUM_PATH && canInstallPackages(env);
 }
@@ -42,27 +42,26 @@ export function installBrowser(env = process.env) {
   return installPackages(['chromium', HEADLESS_SHELL, 'fonts-dejavu-core'], env);
 }
 
-// promtool, the program of Prometheus that checks metrics and rules.
+// promtool, Prometheus's program that checks metrics and rules.
 
 const PROMETHEUS = join(dirname(fileURLToPath(import.meta.url)), '../node_modules/.cache/prometheus');
 
-/** Returns the path of promtool, or `null`. */
 export function findPromtool() {
   return findOnPath(['promtool']) ?? findOnPath(['promtool'], { PATH: join(PROMETHEUS, 'usr/bin') });
 }
 
-/** Unpacks promtool. Does not install its package, because that would start a Prometheus. */
+/** Unpacks promtool without installing its package. An installation would start Prometheus. */
 export function unpackPromtool() {
   if (!canInstallPackages() || findOnPath(['dpkg-deb']) === null) return null;
   unpackPackages(['prometheus'], { folder: PROMETHEUS, downloads: PROMETHEUS });
   return findPromtool();
 }
 
-// The programs that run the samples of the documentation.
+// The programs that run the code samples in the documentation.
 
 /** The programs for `npm test`, which runs the commands in the guides. The values are Debian packages. */
 const SHORT = { curl: ['curl'] };
-/** The programs for `npm run soak`, which also runs the samples in all other languages. */
+/** The programs for `npm run soak`, which also runs the code samples in all other languages. */
 const FULL = { ...SHORT, bash: ['bash'], python3: ['python3'], go: ['golang-go'], php: ['php-cli', 'php-curl'] };
 
 export const PROGRAMS_REMEDY =
@@ -82,13 +81,13 @@ export function installPrograms(names, env = process.env) {
 
 // Debian packages.
 
-/** Returns the path of the first of these programs that is in PATH, or `null`. */
+/** Returns the path of the first of these programs in PATH, or `null`. */
 export function findOnPath(names, { PATH = '' } = process.env) {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram) ?? null;
 }
 
-/** Whether `installPackages` can work here: it needs apt-get and the rights of root. */
+/** Returns whether `installPackages` can work here: it needs apt-get and the rights of root. */
 export function canInstallPackages(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== null;
 }
@@ -117,7 +116,7 @@ export function unpackPackages(packages, { folder, downloads, env = process.env 
 function runAfterUpdate(parameters, { env, cwd }) {
   const apt = findOnPath(['apt-get'], env);
   const options = { encoding: 'utf8', cwd, env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } };
-  // Runs one apt-get at a time, because apt-get fails while another one runs, for example for another test.
+  // Runs only one apt-get at a time. A second one, for example for another test, would fail.
   const run = (...each) => spawnSync('flock', ['/etc', apt, ...each], options);
   const lists = run('update');
   return lists.status === 0 ? run(...parameters) : lists;

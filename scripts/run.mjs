@@ -1,5 +1,5 @@
 // Runs every command of package.json. First installs what is missing: Node 24, the dependencies and the generated code. This is
-// plain JavaScript, because it must run on any version of Node.
+// plain JavaScript, because it must run in any version of Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,8 +27,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LOCK = join(root, 'generated/.charter-set-up');
 
 /**
- * What each command runs, and whether it needs the generated code (`generated`) and the documentation (`docs`) first. Commands
- * with `lean` need no development dependencies other than those that generate the code and the documentation.
+ * What each command runs, and whether it first needs the generated code (`generated`) and the documentation (`docs`). A command
+ * with `lean` needs no development dependencies except those that generate the code and the documentation.
  */
 const COMMANDS = {
   start: { entry: 'src/main.ts', generated: true, docs: true, lean: true },
@@ -76,7 +76,7 @@ process.chdir(root);
 let hasLock = false;
 const node = findNode();
 installDependencies();
-// Caches compiled code, because many commands start the same tools repeatedly.
+// Caches compiled code, because many commands start the same tools.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 // A dry run writes nothing in this checkout, and bundles the contract in another folder.
 if (command.generated && !rest.includes('--dry-run')) generate();
@@ -101,7 +101,7 @@ function findNode() {
   const folder = join(root, '.node', NODE_VERSION);
   const binary = join(folder, 'node_modules', packageName, 'bin', platform === 'win' ? 'node.exe' : 'node');
   if (isDone(() => existsSync(join(folder, 'complete')))) return binary;
-  // Installs the package that contains the binary. The package "node" needs an install script, which npm may refuse to run.
+  // Installs the package that contains the binary. The package "node" would need an install script, which npm may refuse to run.
   step(
     `Node ${NODE_VERSION} (this machine has ${process.versions.node}; Charter needs ${OLDEST_NODE.join('.')})`,
     () => {
@@ -119,9 +119,9 @@ function installDependencies() {
   const stamp = join(root, 'node_modules', '.charter-installed');
   const all = digest(['package.json', 'package-lock.json', '.npmrc']);
   const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '');
-  // A full installation also has the dependencies of a lean command.
+  // A full installation also contains the dependencies of a lean command.
   if (isDone(() => readStamp() === all || (command.lean && readStamp() === `${all} lean`))) return;
-  // npm replaces packages in node_modules. If node_modules is a link, another checkout may use the target of the link.
+  // npm replaces packages in node_modules. If node_modules is a link, another checkout may use its target.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail(
       'The dependencies must be installed, but node_modules is a symbolic link, whose target npm would change.\n' +
@@ -174,7 +174,7 @@ function ensureBrowser() {
   if (findBrowser() === null) fail(`Chromium was installed, but is not found.\n  ${BROWSER_REMEDY}`);
 }
 
-/** Installs the programs that run the samples of the documentation. If that is not possible, exits with the remedy. */
+/** Installs the programs that run the code samples in the documentation. If that is not possible, exits with the remedy. */
 function ensureSamplePrograms() {
   const isFull = name === 'soak';
   if (isDone(() => missingPrograms({ isFull }).length === 0)) return;
@@ -186,7 +186,7 @@ function ensureSamplePrograms() {
 }
 
 /**
- * Returns whether a step of the set-up is already done. If not, first takes the lock, because two commands that install at the
+ * Returns whether a step of the set-up is already done. If not, takes the lock first, because two commands that install at the
  * same time would remove each other's files.
  */
 function isDone(check) {
@@ -224,8 +224,8 @@ function takeLock() {
 }
 
 /**
- * Removes the lock of a killed command. The race: another waiting command may already have replaced the lock by its own lock. In
- * this case, its lock is put back.
+ * Removes the lock of a killed command. The race: another waiting command may already have replaced the lock with its own. In
+ * this case, the new lock is put back.
  */
 function removeLockOf(owner) {
   const moved = `${LOCK}-${process.pid}`;
@@ -244,7 +244,7 @@ function isSettingUp(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-  // Another program may have got this process id in the meantime. If ps is not installed, the process counts as the lock's owner.
+  // Another program may have this process id by now. If ps is not installed, the process is assumed to own the lock.
   const { status, stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   return status !== 0 || stdout.includes('run.mjs');
 }
@@ -269,7 +269,7 @@ function step(title, work, remedy) {
 }
 
 function npm(parameters) {
-  // npm sets npm_execpath for its scripts. Without the variable, npm is looked up in PATH.
+  // npm sets npm_execpath for its scripts. Without this variable, npm is looked up in PATH.
   const script = process.env.npm_execpath;
   const options = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 };
   return script?.endsWith('.js')

@@ -1,5 +1,5 @@
-// Records the sources of the generated files in stamps, so that nothing is generated again without need. This is plain
-// JavaScript, like run.mjs.
+// Records the sources of the generated files in stamps, so that nothing is generated without need. This is plain JavaScript, like
+// run.mjs.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ const GROUPS = {
   },
 };
 
-/** Whether neither the sources nor the generated files have changed since the generation. */
+/** Returns whether neither the sources nor the generated files have changed since the files were generated. */
 export function isFresh(group) {
   const stamp = join(root, GROUPS[group].stamp);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));
@@ -36,7 +36,7 @@ export function isFresh(group) {
  * Reads the sources before the files are generated. Returns a function that writes the stamp after the files have been generated.
  */
 export function beginStamp(group) {
-  // Reads the sources now, so that a change during the generation makes the files stale.
+  // If the sources change during the generation, the files are stale, so the digest is computed before it.
   const sources = sourcesDigest(group);
   return () => writeFileSync(join(root, GROUPS[group].stamp), stampText(group, sources));
 }

@@ -7,12 +7,12 @@ import { joinEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 export type TemporaryPostgres = { readonly url: string; end(): Promise<void> };
 
 const IN_MEMORY = '/dev/shm';
-/** The free space that the folder in memory must have: several times the size of the databases of a run. */
+/** The minimum free space of the folder in memory, in bytes: several times the size of the databases of a run. */
 const ROOM_BYTES = 4 * 1024 ** 3;
-/** Settings that make PostgreSQL fast. The data is deleted at the end, so it need not survive a crash. */
+/** Settings that make PostgreSQL fast. The data need not survive a crash, because it is deleted at the end. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
 
-/** Starts a PostgreSQL for tests. `end` stops PostgreSQL and deletes its data. */
+/** Starts a PostgreSQL for tests. `end` stops it and deletes its data. */
 export async function startTemporaryPostgres(): Promise<TemporaryPostgres> {
   const dataDir = await makeDataFolder();
   try {
@@ -39,7 +39,7 @@ async function makeDataFolder(): Promise<string> {
     () => 0,
   );
   const folder = await mkdtemp(join(free >= ROOM_BYTES ? IN_MEMORY : tmpdir(), 'charter-data-'));
-  // If this process runs as root, PostgreSQL runs as another user, who must be able to enter the folder.
+  // If this process runs as root, PostgreSQL runs as another user. That user must be able to enter the folder.
   await chmod(folder, 0o755);
   return folder;
 }

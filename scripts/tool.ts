@@ -36,7 +36,7 @@ export async function tryTool(
   });
   let printed = '';
   let stdout = '';
-  // Correctly decodes characters that are split between two chunks.
+  // With an encoding, the stream decodes characters correctly that are split between two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     printed += chunk;
     stdout += chunk;
@@ -48,9 +48,9 @@ export async function tryTool(
   return { code, printed, stdout };
 }
 
-/** Runs npm without requests to a registry, and returns what npm prints to standard output. */
+/** Runs npm offline, and returns what npm prints to standard output. */
 export async function runNpm(parameters: readonly string[], folder: string): Promise<string> {
-  // npm sets npm_execpath for its scripts. Without the variable, npm is looked up in PATH.
+  // npm sets npm_execpath for its scripts. Without this variable, npm is looked up in PATH.
   const script = process.env['npm_execpath'];
   const [command, first] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
   const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const EVERY_MS = 100;
 
 /**
- * Calls `react` after each change below the folder, one call at a time. With `atOnce`, also calls `react` at the start; a change
- * during that call is not missed. Returns a function that stops watching.
+ * Calls `react` after each change below the folder, one call at a time. With `atOnce`, also calls `react` at the start, and
+ * notices a change during that call. Returns a function that stops watching.
  */
 export async function onChange(
   folder: string,
@@ -33,8 +33,8 @@ export async function onChange(
 }
 
 /**
- * Returns a function that calls `work` if, below the folder, a file that `isWatched` accepts has changed since the last success.
- * Otherwise the function returns the last result.
+ * Returns a function that calls `work` if a watched file below the folder has changed since the last success. Otherwise the
+ * function returns the last result. `isWatched` decides which files are watched.
  */
 export function repeatWhenChanged<T>(
   folder: string,
@@ -49,7 +49,7 @@ export function repeatWhenChanged<T>(
   };
 }
 
-/** Returns a text that changes with every change to a file below the folder, if `isWatched` accepts the file. */
+/** Returns a text that changes whenever a watched file below the folder changes. */
 async function fingerprintOf(folder: string, isWatched: (file: string) => boolean = () => true): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries

@@ -32,11 +32,11 @@ export type Source = {
   readonly contract: Contract;
   /** The guides in reading order. The last guide is the conventions of the API, from the contract's description. */
   readonly guides: readonly Guide[];
-  /** The images, by the path that the guides use: "images/x.png". */
+  /** The images, by their path in the guides, such as "images/x.png". */
   readonly images: ReadonlyMap<string, Buffer>;
-  /** The settings of branding.yaml that are not empty. */
+  /** The settings in branding.yaml that are not empty. */
   readonly branding: ReadonlyMap<string, string>;
-  /** The synonyms of synonyms.yaml: the words on the pages, by the words that readers search for. */
+  /** The synonyms in synonyms.yaml: the words on the pages, by the words for which readers search. */
   readonly synonyms: ReadonlyMap<string, string>;
 };
 
@@ -123,7 +123,7 @@ async function readImages(root: string, guides: readonly Guide[], problems: Prob
   return images;
 }
 
-/** Returns the values of the lines "name: value" of a file, by name. Leaves out lines without a value. */
+/** Returns the values in the file's lines "name: value", by name. Leaves out lines without a value. */
 async function readPairs(root: string, name: string): Promise<Map<string, string>> {
   const text = await readFile(join(root, GUIDES, name), 'utf8').catch(() => '');
   const pairs = text.matchAll(/^(?<key>[^#:\n][^:\n]*): +(?:"(?<quoted>.*)"|(?<plain>.*\S)) *$/gm);
@@ -135,7 +135,7 @@ async function readPairs(root: string, name: string): Promise<Map<string, string
 /** A problem that stops the build. `npm run lint` finds more problems, and prints a remedy for each. */
 export type Problem = { readonly file: string; readonly line: number; readonly message: string };
 
-/** Returns an error with one line for each problem: "openapi/guides/errors.md:12  The problem." */
+/** Returns an error with one line for each problem, such as "openapi/guides/errors.md:12  The problem." */
 export function errorOf(problems: readonly Problem[]): Error {
   return new Error(problems.map(({ file, line, message }) => `${file}:${line}  ${message}`).join('\n'));
 }
@@ -143,15 +143,15 @@ export function errorOf(problems: readonly Problem[]): Error {
 /** A guide that openapi/guides/guides.yaml lists. */
 type Listed = {
   readonly name: string;
-  /** The path of the guide's file, relative to the root of the checkout. */
+  /** The path relative to the root of the checkout. */
   readonly file: string;
   readonly line: number;
   readonly group: string;
 };
 
 /**
- * Returns the guides that the text of openapi/guides/guides.yaml lists, in reading order, each with its group. "- limits.md" is a
- * file in the same folder; "- charter-client.md: src/client/README.md" is a file elsewhere.
+ * Returns the guides in the text of openapi/guides/guides.yaml, in reading order, each with its group. "- limits.md" is a file in
+ * the same folder; "- charter-client.md: src/client/README.md" is a file elsewhere.
  */
 export function guidesIn(list: string): Listed[] {
   let group = '';
@@ -162,9 +162,9 @@ export function guidesIn(list: string): Listed[] {
   });
 }
 
-/** An empty code block of a guide, whose label names the example or the webhook to show in the block. */
+/** Matches an empty code block of a guide. Its label names the example or the webhook to show. */
 const EMPTY = /^```(?:json example=(?<example>\w+)|text webhook=(?<webhook>[\w.]+))\n(?=```$)/gm;
-/** The maximum number of characters of an object or an array on one line. */
+/** The maximum number of characters on one line of an object or an array. */
 const WIDTH = 100;
 
 /** An empty code block, whose label names the table that replaces the block. */
@@ -214,13 +214,13 @@ const TABLES = {
 
 const linkTo = ({ operationId }: Pick<Operation, 'operationId'>) => `[${operationId}](operation:${operationId})`;
 
-/** Returns the first lines of the request that delivers an event. */
+/** Returns the request line and the headers of the request that delivers an event. */
 function headOf({ parameters = [] }: Webhook): string {
   const headers = parameters.map(({ name, examples }) => `${name}: ${firstExample(examples)}`);
   return ['POST /webhooks HTTP/1.1', 'Content-Type: application/json', ...headers].join('\n');
 }
 
-/** Returns the value as JSON. Objects and arrays that fit are on one line. */
+/** Returns the value as JSON. An object or an array is on one line if it fits. */
 export function jsonText(value: unknown, indent = ''): string {
   const line = inOneLine(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;

@@ -96,10 +96,7 @@ async function readPacked(buildInto: (folder: string) => Promise<void>): Promise
   }
 }
 
-/**
- * Writes the file. If the name contains a hash of the content, also writes compressed versions. Compressing the largest file
- * takes seconds.
- */
+/** Writes the file. If its name contains a hash, also writes compressed files. The largest file takes seconds to compress. */
 async function publish(path: string, content: string | Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await replace(path, content);
@@ -113,7 +110,7 @@ async function publish(path: string, content: string | Buffer): Promise<void> {
     if (!existsSync(`${path}.${extension}`)) await replace(`${path}.${extension}`, await compress());
 }
 
-/** Removes the files of an earlier build. */
+/** Removes the files that an earlier build has left. */
 async function removeOthers(folder: string, names: ReadonlySet<string>): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -122,7 +119,7 @@ async function removeOthers(folder: string, names: ReadonlySet<string>): Promise
   }
 }
 
-/** Replaces the file atomically, so that readers get either the old file or the new one. */
+/** Replaces the file atomically, so that readers get either the old or the new file. */
 async function replace(path: string, content: string | Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, content);

@@ -1,10 +1,10 @@
-// Finds and replaces headings and links in Markdown text. Ignores code.
+// Finds and replaces headings and links in Markdown. Ignores code.
 
 export type Heading = {
   readonly line: number;
   readonly level: number;
   readonly text: string;
-  /** The anchor of the heading. GitHub, where people also read the guides, gives headings the same anchors. */
+  /** The anchor of the heading. It is the same as on GitHub, where people also read the guides. */
   readonly anchor: string;
 };
 export type Link = {
@@ -16,15 +16,15 @@ export type Link = {
 };
 
 const BLOCK_OF_CODE = /^ *(?<fence>`{3,}|~{3,})[\s\S]*?(?:^ *\k<fence>[`~]*[ \t]*$|(?![\s\S]))/m;
-/** A code span, which ends within its paragraph. */
+/** Matches a code span. A code span ends within its paragraph. */
 const SPAN_OF_CODE = /(?<!`)(?<tick>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\k<tick>(?!`)/;
 const TITLE = /^(?<marks>#{1,6}) +(?<words>.+?)(?: +#+)? *$/m;
-/** The target of [text](target), ![text](target) or [name]: target. */
+/** Matches the target of [text](target), ![text](target) or [name]: target. */
 const TARGET = /(?<before>!?\[(?:[^[\]\\]|\\.)*\]\(|^\[[^\]]+\]:[ \t]+)(?<target>[^()\s]+)(?=[)\s]|$)/m;
 
 /**
- * Code comes first among the alternatives, so that nothing within code matches another alternative. A match of code has none of
- * the named groups that are read below.
+ * Code comes first among the alternatives, so that a heading or a link in code is not matched. A match of code has none of the
+ * named groups that are read below.
  */
 const HEADING = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TITLE);
 const LINK = alternatives(BLOCK_OF_CODE, SPAN_OF_CODE, TARGET);

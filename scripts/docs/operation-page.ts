@@ -1,4 +1,4 @@
-// The page of an operation or a webhook. It has the frame of a guide, and works without a script.
+// The page of an operation or a webhook. The page has the frame of a guide, and works without a script.
 import type { Operation, Response, Schema, Webhook } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
 import { contentsOf, renderPage, type Site } from './frame.ts';
@@ -131,7 +131,7 @@ function response(
   }`;
 }
 
-/** Returns a response that is the same for all operations, with a link to its details in the guide to errors. */
+/** Returns a response that is the same for all operations. It links to its details in the guide to errors. */
 function sharedResponse(status: string, shown: Response, guides: readonly Guide[]): Html {
   const { anchor, title, description } = statusPartOf(status, shown);
   const heading = guides
@@ -147,7 +147,7 @@ function firstSentenceOf(description: string): string {
   return description.split(/(?<=\.)\s/, 1)[0] ?? '';
 }
 
-/** Returns the examples. All examples are visible, so that the browser's search finds every message. */
+/** Returns the examples. All of them are visible, so that the browser's search finds every message. */
 function shownExamples(examples: readonly ExamplePart[]): Html {
   const [whole, lines] = [examples.filter((each, i) => i === 0 || messageOf(each) === undefined), examples.slice(1)];
   const messages = lines.filter((each) => messageOf(each) !== undefined);
@@ -160,7 +160,7 @@ function shownExamples(examples: readonly ExamplePart[]): Html {
   }`;
 }
 
-/** Returns the message of an error, or `undefined` for any other example. */
+/** Returns the message of an error; `undefined` if the example is not an error. */
 function messageOf({ value }: ExamplePart): string | undefined {
   return Object(value).message;
 }
@@ -170,15 +170,15 @@ function list(fields: readonly Field[]): Html {
 }
 
 function item({ anchor, label, schema, isRequired, description, example, fields }: Field): Html {
-  // For fields of a response, shows neither "required" nor an example: all are present, and the response's examples show their
-  // values.
+  // For a field of a response, neither "required" nor an example is shown: every field is present, and the examples of the
+  // response show the values.
   const isSent = !anchor.startsWith('response-');
   const value = typeof example === 'string' ? example : JSON.stringify(example);
   return html`<li id="${anchor}"><a href="#${anchor}"><code>${label}</code></a> <small>${words(kind(withoutPattern(schema), placeOf))}${isSent && isRequired && html`, <b>required</b>`}</small>
 ${text(description)}${isSent && example !== undefined && fields.length === 0 && html`<p>Example: <code>${value}</code></p>`}${fields.length > 0 && list(fields)}</li>`;
 }
 
-/** Returns the schema without its pattern, because the format says more to readers. */
+/** Returns the schema without its pattern, because the format tells readers more. */
 function withoutPattern({ pattern: _, ...schema }: Schema): Schema {
   return schema;
 }

@@ -1,4 +1,3 @@
-// The pages of the site.
 import { raw } from 'hono/html';
 import type { Json, Operation, Webhook } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
@@ -98,7 +97,7 @@ ${text(before)}
   return renderPage(site, { name: 'index', title, description: info.summary, markdown: 'index.md', content });
 }
 
-/** Returns the page with Redoc. Without JavaScript, the page lists the operations. */
+/** Returns the page with Redoc. Without JavaScript, the page shows a list of the operations. */
 export function referencePage(site: Site): string {
   const { contract } = site.source;
   const all = [...contract.operations, ...contract.webhooks];
@@ -125,8 +124,8 @@ export function referencePage(site: Site): string {
 }
 
 /**
- * Returns the page with all guides and the reference. The page has no scripts, so that every browser can show it, print it and
- * search in it.
+ * Returns the page with all guides and the reference. It has no scripts, so that every browser can show it, print it and search
+ * in it.
  */
 export function allPage(site: Site): string {
   const { contract, guides } = site.source;
@@ -172,7 +171,7 @@ function operationSection(operation: Operation | Webhook, placeOf: (name: string
 }
 
 /**
- * Returns the options for the headings of an article: the headings are below the article's title, and their ids begin with the
+ * Returns the options for the headings of an article. Their level is below the article's title, and their ids begin with the
  * article's place.
  */
 function inside(place: string) {
@@ -196,13 +195,13 @@ function redocDocument({ source: { contract } }: Site): Json {
       ...shown,
       description: `${introductionOf(contract)} All operations follow the [conventions](conventions.html).`,
     },
-    // Variables are filled in, because Redoc would treat a URL that is only a variable as relative to its page.
+    // Variables are filled in. Otherwise Redoc would treat a URL that consists of a variable as relative to its page.
     servers: [document['servers']]
       .flat()
       .map((each) => ({ ...Object(each), url: exampleUrlOf(each), variables: undefined })),
     paths: Object.fromEntries(paths),
   };
-  // Redoc reads only descriptions as Markdown, and would show the backticks of a summary.
+  // Redoc does not read summaries as Markdown, so it would show their backticks.
   const adaptForRedoc = (name: string, value: unknown) =>
     name === 'summary' && typeof value === 'string' ? value.replaceAll('`', '') : value;
   return JSON.parse(JSON.stringify(result), adaptForRedoc);
@@ -212,7 +211,6 @@ function keyOf({ path, method }: Pick<Operation, 'path' | 'method'>): string {
   return `${method} ${path}`;
 }
 
-/** The files to which the start page links. */
 const DOWNLOADS = [
   { file: 'openapi.json', name: 'openapi.json' },
   { file: 'openapi.yaml', name: 'openapi.yaml' },

@@ -11,34 +11,32 @@ import {
 } from '../../src/contract/document.ts';
 import type { Contract } from './contract.ts';
 
-/** A part of an operation or a webhook. */
 export type Part = {
   readonly kind: 'parameter' | 'field' | 'header' | 'status' | 'example';
-  /** The name as clients write it: "limit", "data.name", "ETag", "422". For an example, the name in the contract. */
+  /** The name as clients write it, such as "limit", "data.name", "ETag" or "422". For an example, its name in the contract. */
   readonly name: string;
   /** The id of the part on the page of the operation. */
   readonly anchor: string;
-  /** The title for readers: "limit (query parameter)". */
+  /** The title for readers, such as "limit (query parameter)". */
   readonly title: string;
-  /** The description in Markdown. */
+  /** The description as Markdown. */
   readonly description: string;
 };
 
-/** A parameter or a field, with the fields inside it. */
+/** A parameter or a field, with its inner fields. */
 export type Field = Part & {
   /** The last part of the name. */
   readonly label: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** The first example; `undefined` if there is none. */
+  /** The first example; `undefined` if there is no example. */
   readonly example: unknown;
   readonly fields: readonly Field[];
 };
 
-/** An example of a body. */
 export type ExamplePart = Part & { readonly kind: 'example'; readonly value: unknown };
 
-/** Returns all parts of the operation, in the order of its page. Each part has a different anchor. */
+/** Returns all parts of the operation in the order of its page. Each part has another anchor. */
 export function partsOf(operation: Operation | Webhook, schemas: Contract['schemas']): Part[] {
   const body = operation.requestBody?.content['application/json'];
   const result = successOf(operation);
@@ -72,19 +70,18 @@ export function parametersOf({ parameters = [] }: Operation | Webhook): Field[] 
   }));
 }
 
-/** Returns the fields of the request body. */
 export function bodyFieldsOf({ requestBody }: Operation | Webhook, schemas: Contract['schemas']): Field[] {
   const body = requestBody?.content['application/json'];
   return body === undefined ? [] : fieldsOf(body.schema, { schemas, place: 'request body', anchor: 'body', path: [] });
 }
 
-/** Returns the fields of the first success that has a body. */
+/** Returns the fields of the first 2xx response that has a body. */
 export function responseFieldsOf(operation: Operation | Webhook, schemas: Contract['schemas']): Field[] {
   const schema = successOf(operation)?.response.content?.['application/json']?.schema;
   return schema === undefined ? [] : fieldsOf(schema, { schemas, place: 'response', anchor: 'response', path: [] });
 }
 
-/** Returns the first success that has a body, or `undefined` if there is none. */
+/** Returns the first 2xx response that has a body; `undefined` if there is none. */
 export function successOf(operation: Operation | Webhook): { status: string; response: Response } | undefined {
   const found = statusesOf(operation).find(
     ([status, { content }]) => status.startsWith('2') && content?.['application/json'] !== undefined,
@@ -92,12 +89,12 @@ export function successOf(operation: Operation | Webhook): { status: string; res
   return found && { status: found[0], response: found[1] };
 }
 
-/** Returns the responses, sorted by status. JavaScript itself would put the status "410" before "2XX". */
+/** Returns the responses sorted by status. As an integer key, "410" would otherwise precede "2XX". */
 export function statusesOf({ responses }: Operation | Webhook): [string, Response][] {
   return Object.entries(responses).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Returns the error statuses that have the same meaning in every operation. */
+/** Returns the error statuses that have the same meaning in all operations. */
 export function sharedStatusesOf({ operations }: Pick<Contract, 'operations'>): Set<string> {
   const all = operations.flatMap((each) =>
     statusesOf(each).map(([status, { description, content }]) => ({
@@ -119,7 +116,7 @@ export function statusPartOf(status: string, { description }: Response): Part {
   return { kind: 'status', name: status, anchor: `status-${status.toLowerCase()}`, title, description };
 }
 
-/** Returns the examples of a body. `place` is "body" for a request, or the status of a response. */
+/** Returns the examples of a body. `place` is "body" for a request; for a response, it is the status. */
 export function examplesOf(place: string, where: string, examples: Examples): ExamplePart[] {
   return Object.entries(examples).map(([name, { summary = name, value }]) => ({
     kind: 'example',
@@ -131,10 +128,10 @@ export function examplesOf(place: string, where: string, examples: Examples): Ex
   }));
 }
 
-/** A header of some responses. */
+/** A response header, with the statuses of the responses that have it. */
 export type ResponseHeader = Part & { readonly statuses: readonly string[] };
 
-/** Returns the headers of all responses. Each header occurs once, with its description from the first response that has it. */
+/** Returns the headers of all responses. Each occurs once, with the description in the first response that has the header. */
 export function responseHeadersOf(operation: Operation | Webhook): ResponseHeader[] {
   const all = statusesOf(operation).flatMap(([status, { headers = {} }]) =>
     Object.entries(headers).map(([name, { description }]) => ({ status, name, description })),
@@ -153,12 +150,12 @@ type Within = {
   readonly schemas: Contract['schemas'];
   readonly place: string;
   readonly anchor: string;
-  /** The names of the fields that contain the fields to return, from the outside in. */
+  /** The names of the fields that contain these fields, from the outermost to the innermost. */
   readonly path: readonly string[];
 };
 
 /**
- * Returns the fields of an object, of the items of an array, or of all alternatives of a schema. If several fields have the same
+ * Returns the fields of an object, of the items of an array, or of all alternatives of a schema. Of several fields with the same
  * name, returns only the first.
  */
 function fieldsOf(schema: Schema, within: Within, seen: readonly string[] = []): Field[] {

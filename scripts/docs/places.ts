@@ -12,7 +12,7 @@ type Target =
 /** Returns the URL of a target in one format of the documentation. */
 export type Places = (target: Target) => string;
 
-/** Returns URLs from one page of the site to another page in the same folder. */
+/** Returns the URL for a link from one page of the site to another page in the same folder. */
 export const ON_PAGES: Places = (target) => {
   if (target.kind === 'operation') return `${operationName(target.operation)}.html`;
   return target.kind === 'file'
@@ -20,13 +20,13 @@ export const ON_PAGES: Places = (target) => {
     : `${target.slug}.html${target.anchor === null ? '' : `#${target.anchor}`}`;
 };
 
-/** Returns URLs within the page that contains everything. */
+/** Returns the URL for a link within the page that contains everything. */
 export const ON_ONE_PAGE: Places = (target) => {
   if (target.kind === 'operation') return `#${operationPlace(target.operation)}`;
   return target.kind === 'file' ? target.name : `#${guidePlace(target.slug, target.anchor)}`;
 };
 
-/** Returns URLs from one Markdown file to another. */
+/** Returns the URL for a link from one Markdown file to another. */
 export const IN_MARKDOWN: Places = (target) => {
   if (target.kind === 'operation') return `${operationName(target.operation)}.md`;
   return target.kind === 'file' ? target.name : `${target.slug}.md${target.anchor === null ? '' : `#${target.anchor}`}`;
@@ -40,12 +40,12 @@ export function tagPlace(name: string): string {
   return `/${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** Returns the place of an operation or a webhook on the page, which is the same as in Redoc. */
+/** Returns the place of an operation or a webhook on the page. It is the same as in Redoc. */
 export function operationPlace({ tags: [tag = ''], operationId }: Pick<Operation, 'tags' | 'operationId'>): string {
   return `${tagPlace(tag)}/${operationId.toLowerCase()}`;
 }
 
-/** Returns the name of the page of an operation or a webhook, and of its Markdown file. */
+/** Returns the name of an operation's or a webhook's page, which is also that of the Markdown file. */
 export function operationName({ operationId }: Pick<Operation, 'operationId'>): string {
   return `reference/${operationId}`;
 }
@@ -54,7 +54,7 @@ export function schemaPlace(name: string): string {
   return `/schemas/${name}`;
 }
 
-/** Returns the Markdown of the guide, with the URLs that `places` returns for its links. */
+/** Returns the Markdown of the guide. The targets of its links are replaced with the URLs from `places`. */
 export function withLinks({ file, text }: Guide, source: Source, places: Places): string {
   const problems: Problem[] = [];
   const written = withTargets(text, ({ target, line, isImage }) => {
@@ -69,7 +69,7 @@ export function withLinks({ file, text }: Guide, source: Source, places: Places)
   return written;
 }
 
-/** Returns where a link in the file `from` leads; `undefined` if there is no such place. */
+/** Returns the target of a link in the file `from`; `undefined` if the target does not exist. */
 export function targetOf(target: string, from: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];

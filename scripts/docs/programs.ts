@@ -90,9 +90,7 @@ function isForOperators({ group }: Guide): boolean {
   return group === 'Operate';
 }
 
-/**
- * Returns the text of llms-full.txt: everything that integrators need. Each error is described once, in the guide about errors.
- */
+/** Returns the text of llms-full.txt: everything that integrators need. Each error is described once, in the guide to errors. */
 function llmsFull(site: Site): string {
   const { contract, guides } = site.source;
   const places: Places = (target) => `${site.address}/${IN_MARKDOWN(target)}`;

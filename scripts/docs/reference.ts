@@ -14,12 +14,13 @@ import type { Contract } from './contract.ts';
 import { statusesOf, statusPartOf } from './parts.ts';
 import { samplesOf } from './samples/languages.ts';
 
-/** Returns the URL of a schema's Markdown. */
+/** Returns the URL of the Markdown about a schema. */
 type SchemaPlaces = (name: string) => string;
 
 /**
- * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If
- * `isBrief`, the errors are only listed, and only the sample in curl and the first example of each body are included.
+ * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If `isBrief`
+ * is true, the errors are only listed, and of the samples and examples, only the one in curl and the first of each body are
+ * included.
  */
 export function operationMarkdown(
   operation: Operation | Webhook,
@@ -85,7 +86,7 @@ export function schemaMarkdown(schema: Schema, placeOf: SchemaPlaces): string {
   );
 }
 
-/** Returns all response headers as Markdown, each with all of its different descriptions. */
+/** Returns all response headers as Markdown. Each header has all of its different descriptions. */
 export function headersMarkdown({ operations }: Contract): string {
   const all = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers }) => Object.entries(headers ?? {})),
@@ -141,7 +142,7 @@ function responseSection(status: string, response: Response, placeOf: SchemaPlac
   );
 }
 
-/** Returns each example with its summary, or only the first one if `isBrief`. */
+/** Returns each example with its summary. If `isBrief` is true, returns only the first. */
 function examples(shown: Examples, isBrief: boolean): string {
   return paragraphs(
     ...Object.entries(shown)

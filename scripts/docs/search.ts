@@ -17,7 +17,7 @@ export type Kind =
   | 'schema'
   | 'error';
 
-/** A result of the search. */
+/** A possible result of the search. */
 export type Entry = {
   readonly kind: Kind;
   readonly title: string;
@@ -53,7 +53,7 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
   schema: 0.7,
   error: 0.5,
 };
-/** The groups of guides that integrators rarely look for. */
+/** The weights of groups of guides for which integrators rarely look. */
 const WEIGHTS_OF_GROUPS: Readonly<Record<string, number>> = { Operate: 0.75, 'About the API': 0.85, Reference: 0.85 };
 
 export function searchIndexOf(source: Source): SearchIndex {
@@ -78,7 +78,7 @@ export function searchIndexOf(source: Source): SearchIndex {
   };
 }
 
-/** Returns a target's address in the format of the index: the page and the anchor. */
+/** Returns the target in the format of the index: the name of the page and the anchor. */
 const IN_INDEX: Places = (target) => {
   if (target.kind === 'operation') return operationName(target.operation);
   if (target.kind === 'file') return target.name;
@@ -143,7 +143,7 @@ function operationEntries({ contract }: Source): Entry[] {
 
 /**
  * Returns the entries for the parts of the operations. Parts with the same name and description become one entry, which leads to
- * the first of these parts. Adds the fields of schemas that are not part of any operation's page, such as those of errors.
+ * the first of them. Adds the fields of schemas that are on no operation's page, such as those of errors.
  */
 function partEntries({ contract }: Source): Entry[] {
   const all = [...contract.operations, ...contract.webhooks].flatMap((operation) =>
@@ -158,7 +158,7 @@ function partEntries({ contract }: Source): Entry[] {
     const { kind } = part;
     if (kind === 'example') return [];
     const more = new Set(others.map((each) => each.operation).filter((each) => each !== operation)).size;
-    // For an error's status, the guide to errors is a better result, because the guide explains the status.
+    // For the status of an error, the guide to errors is a better result, because it explains the status.
     const factor = /^[45]\d\d /.test(title) ? 0.6 : 1;
     return [
       {
@@ -182,7 +182,7 @@ function partEntries({ contract }: Source): Entry[] {
   return [...parts, ...fields.filter(({ title }) => !named.has(title))];
 }
 
-/** Returns the name of the part, without the names of the fields that contain it. */
+/** Returns the name of the part. For a field, leaves out the names of the fields that contain it. */
 function shownNameOf({ kind, name, title }: Part): string {
   if (kind === 'status') return title;
   return kind === 'field' ? (name.split('.').at(-1) ?? name) : name;
@@ -200,7 +200,7 @@ function schemaEntries({ contract }: Source): Entry[] {
   }));
 }
 
-/** Returns the entries for error messages. Each leads to the section on its status in the guide to errors. */
+/** Returns the entries for error messages. Each leads to the section about its status in the guide to errors. */
 function errorEntries({ contract, guides }: Source): Entry[] {
   const guide = guides.find(({ slug }) => slug === 'errors');
   const found = new Map<string, Entry>();
@@ -228,7 +228,7 @@ function errorEntries({ contract, guides }: Source): Entry[] {
 
 const SHOWN = 140;
 
-/** Returns the beginning of the text, which results show, and then each further word once, which only the search uses. */
+/** Returns the beginning of the text, which results show, followed by each other word once, which only the search uses. */
 function shortened(text: string): string {
   const shown = text.length <= SHOWN ? text : text.slice(0, text.lastIndexOf(' ', SHOWN));
   const wordsOf = (part: string) => part.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];

@@ -13,7 +13,7 @@ import { filesForPrograms } from './programs.ts';
 import { searchIndexOf } from './search.ts';
 import { readThemes } from './style.ts';
 
-/** The files by path. Each file is built when it is requested. */
+/** The files by path. A file is built when it is requested. */
 export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 
 type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
@@ -21,14 +21,14 @@ type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
 const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
 const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';
 
-/** The page at the former address of all.html. It redirects old links and bookmarks. */
+/** The page at the former URL of all.html. It redirects old links and bookmarks. */
 const PLAIN =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=all.html"><a href="all.html">This page has moved.</a></html>\n';
 
 export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
   const assets = await readAssets(root, source.branding);
   const library = await readMinified(join(root, MINISEARCH));
-  // The script is an IIFE, because its functions would otherwise be global and replace those of site.js.
+  // The script is an IIFE. Otherwise its functions would be global and replace those of site.js.
   const search = await readMinified(join(import.meta.dirname, 'assets/search.js'), { format: 'iife' });
   const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
   const site: Site = { source, assets: names, ...options };
@@ -86,7 +86,7 @@ async function readAssets(root: string, branding: Source['branding']): Promise<M
   ]);
 }
 
-/** Returns the script of the form, together with the code that writes the code samples. */
+/** Returns the script of the form, bundled with the code that writes the code samples. */
 async function bundleTryIt(): Promise<string> {
   const entry = join(import.meta.dirname, 'assets/try-it.js');
   const { outputFiles } = await build({
@@ -102,7 +102,7 @@ async function bundleTryIt(): Promise<string> {
 }
 
 /**
- * Returns a name such as "assets/site.0123abcd.css". The name changes with the content, so browsers can cache the file forever.
+ * Returns a name such as "assets/site.0123abcd.css". The name changes with the content, so browsers may cache the file forever.
  */
 function hashedName(name: string, content: string): string {
   const [stem, extension] = name.split('.');

@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// The documentation looks like the dashboard, so it uses the colours, fonts, basic rules and icon of the dashboard.
+// The documentation looks like the dashboard: it uses the colours, fonts, basic rules and icon of the dashboard.
 
 const DARK = /^@media \(prefers-color-scheme: dark\) \{\n {2}:root \{\n([^}]*)\}/m;
 
-/** Returns the custom properties, and the rules for links, focus and the logo. */
 export function readSharedStyle(root: string): Promise<string> {
   return readFile(join(root, 'src/dashboard/assets/styles/shared.css'), 'utf8');
 }
 
 /**
- * Returns the shared style with the company's colours, and with a class of the root element for each theme that readers can
- * choose.
+ * Returns the shared style with the company's colours. Adds a class of the root element for each theme that readers can choose.
  */
 export async function readThemes(root: string, branding: ReadonlyMap<string, string>): Promise<string> {
   const shared = await readSharedStyle(root);

@@ -4,14 +4,14 @@ import { type Html, html } from '../../src/html/html.ts';
 import { headingsOf } from './markdown.ts';
 
 type Options = {
-  /** The level of headings that begin with "##". */
+  /** The level of the headings that begin with "##". */
   readonly topLevel?: number;
-  /** Returns the id of a heading. By default, headings have no id. */
+  /** Returns the id of a heading. The default is no id. */
   readonly idOf?: (anchor: string) => string;
 };
 type Token = ReturnType<typeof markdown.parse>[number];
 
-/** The names of languages for readers. Code in other languages has no label. */
+/** The names of languages for readers. A code block in another language has no label. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'Shell',
   json: 'JSON',
@@ -27,7 +27,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 const markdown = markdownIt({ html: false });
 
-// Wide tables and code blocks scroll on their own, and are focusable so that they can be scrolled with the keyboard.
+// Wide tables and code blocks have their own scroll bars. They can be focused, so that they can be scrolled with the keyboard.
 markdown.renderer.rules['table_open'] = () => '<div class="scrolls" tabindex="0"><table role="table">';
 markdown.renderer.rules['table_close'] = () => '</table></div>';
 markdown.renderer.rules['fence'] = (tokens, i) => {
@@ -48,8 +48,8 @@ markdown.renderer.rules['image'] = (tokens, i) => {
 };
 
 /**
- * Escapes code for the content of an element. Leaves quotation marks unescaped, because only attributes need them escaped, and
- * code has many.
+ * Escapes code for the content of an element. Does not escape quotation marks, of which code has many, because only attributes
+ * require that.
  */
 function codeText(source: string): Html {
   return raw(source.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
@@ -68,7 +68,7 @@ export function text(source: string, { topLevel = 2, idOf }: Options = {}): Html
   return raw(markdown.renderer.render(tokens, markdown.options, {}));
 }
 
-/** Returns inline Markdown as HTML, without a paragraph around it. */
+/** Returns inline Markdown as HTML, without a paragraph element. */
 export function words(source: string): Html {
   return raw(markdown.renderInline(source));
 }
@@ -88,7 +88,7 @@ export function plain(source: string): string {
     .trim();
 }
 
-/** Gives the heading an id. Makes the heading a link to itself, unless it contains a link. */
+/** Gives the heading an id. Makes the heading a link to itself, unless it already contains a link. */
 function addAnchor(tokens: readonly Token[], i: number, id: string): void {
   const [open, content, close] = tokens.slice(i);
   open?.attrSet('id', id);
@@ -97,7 +97,7 @@ function addAnchor(tokens: readonly Token[], i: number, id: string): void {
   close.meta = { link: '</a>' };
 }
 
-/** Adds the heading of its column to each cell, because on a phone each cell shows that heading. */
+/** Adds the heading of its column to each cell, because a phone shows the heading in each cell. */
 function labelCells(tokens: readonly Token[]): void {
   let headings: string[] = [];
   let column = 0;
@@ -106,7 +106,7 @@ function labelCells(tokens: readonly Token[]): void {
     if (token.type === 'tr_open') column = 0;
     if (token.type === 'th_open') headings.push(plain(tokens[i + 1]?.content ?? ''));
     if (token.type === 'td_open') token.attrSet('data-label', headings[column++] ?? '');
-    // Markdown aligns columns with inline styles, which the pages' Content-Security-Policy forbids.
+    // Markdown-it aligns columns with inline styles, which the pages' Content-Security-Policy forbids.
     if (token.attrs?.some(([name]) => name === 'style'))
       token.attrs = [['class', 'number'], ...token.attrs.filter(([name]) => name !== 'style')];
     const role = ROLES[token.type];
@@ -114,7 +114,10 @@ function labelCells(tokens: readonly Token[]): void {
   }
 }
 
-/** The ARIA roles of table elements. On a phone, rows are displayed as blocks and lose their implicit role for screen readers. */
+/**
+ * The ARIA roles of table elements. On a phone, rows are displayed as blocks, so they lose their implicit role for screen
+ * readers.
+ */
 const ROLES: Readonly<Record<string, string>> = {
   thead_open: 'rowgroup',
   tbody_open: 'rowgroup',

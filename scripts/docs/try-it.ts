@@ -7,7 +7,7 @@ import { requestOf, type SampleRequest } from './samples/request.ts';
 import { text } from './text.ts';
 
 /**
- * Only pages that an API server serves can send requests, because the pages' Content-Security-Policy allows only their own
+ * Only a page that an API server serves can send requests, because the Content-Security-Policy of the pages allows only their own
  * origin.
  */
 const WITHOUT_SERVER = `Only the pages of a server can send requests, and this page is not one of them. Start the [mock](mock-server.html), which needs no server and no data:
@@ -37,7 +37,10 @@ ${isWrite && html`<p id="try-writes"><strong>This request writes:</strong> it ${
 </form>`;
 }
 
-/** Returns an input. Required and recommended parameters have a value; others show only an example, which is not sent. */
+/**
+ * Returns an input. A required or recommended parameter has a value. Any other parameter shows only an example, which is not
+ * sent.
+ */
 function control({ anchor, label, schema, isRequired, example }: Field, request: SampleRequest): Html {
   const [location = ''] = anchor.split('-', 1);
   const id = `try-${anchor}`;

@@ -7,7 +7,7 @@ import { root } from '../tool.ts';
 import type { Edit } from './faults.ts';
 
 const NOT_COPIED = new Set(['.git', '.data', '.node', 'node_modules']);
-/** The artifacts of `npm run dist`, which are large. */
+/** The folder of the artifacts of `npm run dist`. They are large, so the copies leave them out. */
 const ARTIFACTS = join(root, 'generated/dist');
 
 /** A copy of the checkout, in which faults are planted. */
@@ -51,7 +51,7 @@ export async function makeCheckout(): Promise<Checkout> {
 }
 
 /**
- * Applies an edit in a checkout, and returns a function that reverts it. Throws if the text to replace does not occur exactly
+ * Applies an edit in a checkout. Returns a function that reverts the edit. Throws if the text to replace does not occur exactly
  * once.
  */
 export async function applyEdit(folder: string, { file, find, replace }: Edit): Promise<() => Promise<void>> {
@@ -67,17 +67,16 @@ export async function applyEdit(folder: string, { file, find, replace }: Edit): 
   return () => writeFile(path, text);
 }
 
-/** The time after which a check counts as hanging. Even on a slow, busy machine, a run of most tests takes less. */
+/** The time after which a check counts as hanging, in minutes. Even on a slow, busy machine, most tests together take less. */
 const LIMIT_MINUTES = 40;
 
-/** Runs a script of the folder. Throws if the script hangs. Throws an `Interruption` if the run is stopped. */
+/** Runs a script in the folder. Throws if the script hangs. Throws an `Interruption` if the run is stopped. */
 export function run(
   folder: string,
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  // The cache is beside the folder and is deleted together with the folder. The usual cache would keep the compiled code of a
-  // deleted folder.
+  // The cache is beside the folder and is deleted with it. The usual cache would keep the compiled code of a deleted folder.
   const cache = { NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') };
   return runChild(['--disable-warning=ExperimentalWarning', ...parameters], {
     cwd: folder,

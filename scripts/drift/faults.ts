@@ -3,12 +3,12 @@ import type { CHECKS } from '../test/checks.ts';
 import { root } from '../tool.ts';
 
 /**
- * The replacement of `find` by `replace` in a file. `find` must occur exactly once; `test/drift` reports faults that no longer
+ * The replacement of `find` with `replace` in a file. `find` must occur exactly once; `test/drift` reports faults that no longer
  * fit the code.
  */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
-/** The check or the test file that catches a fault. */
+/** The check or the test file that must catch a fault. */
 export type Catcher = keyof typeof CHECKS | `test/${string}.${'test' | 'soak'}.ts`;
 
 /** A small defect that a developer could introduce by mistake, and the check or the test file that must then fail. */
@@ -18,10 +18,9 @@ export function isTest(catcher: Catcher): catcher is `test/${string}.${'test' | 
   return catcher.startsWith('test/');
 }
 
-/** The published contract. */
 const [released = ''] = globSync('openapi/released/*.yaml', { cwd: root });
 
-/** All planted faults. Each fault breaks a promise to users that a single check or test guards. */
+/** All planted faults. Each breaks a promise to users that a single check or test guards. */
 export const FAULTS: readonly Fault[] = [
   // API keys: who may do what, and until when; secrets and their encryption.
   {

@@ -8,12 +8,12 @@ import type { Catcher } from './faults.ts';
 export type Verdict = { readonly isFine: boolean; readonly line: string; readonly printed: string };
 
 /**
- * Additional flags of checks. In a copy of the checkout, node_modules is a symbolic link, and the rules recognize packages by
- * their path in the checkout.
+ * Additional flags of checks. In a copy of the checkout, node_modules is a symbolic link. The rules recognize packages by their
+ * path in the checkout, so links must not be resolved.
  */
 const FLAGS: Partial<Record<Catcher, readonly string[]>> = { boundaries: ['--preserve-symlinks'] };
 
-/** Runs a check and returns its result. Throws if the check was killed, because that proves nothing. */
+/** Runs a check and returns its result. Throws if the check was killed, because its result then proves nothing. */
 export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof typeof CHECKS): Promise<Verdict> {
   const { code, printed } = await run(folder, [...CHECKS[check].parameters, ...(FLAGS[check] ?? [])]);
   if (code === null) throw new Error(`The check "${check}" was killed by a signal:\n${printed}`);
@@ -22,7 +22,7 @@ export async function judge({ folder }: Pick<Checkout, 'folder'>, check: keyof t
 
 type TestRun = {
   /**
-   * Whether the files run in several processes. By default, the files run one after the other, because other checks run at the
+   * Whether the test files run in several processes. By default they run one after the other, because other checks run at the
    * same time.
    */
   readonly isParallel?: boolean;
@@ -30,8 +30,8 @@ type TestRun = {
 };
 
 /**
- * Runs test files and returns their result. Throws if a test file cannot be loaded: a fault that breaks the syntax is not caught
- * by a test.
+ * Runs test files and returns their result. Throws if a test file cannot be loaded, because a fault that breaks the syntax does
+ * not show that the test works.
  */
 export async function judgeByTests(checkout: Checkout, files: readonly string[]): Promise<Verdict> {
   const failures = await listFailures(checkout, files);
@@ -49,7 +49,7 @@ export async function listFailures(
   const reportFile = join(scratch, 'report.json');
   // A failed test may leave a server open, which would keep Jest running.
   const flags = ['--forceExit', ...(isParallel ? [] : ['--runInBand']), '--cacheDirectory', join(scratch, 'jest')];
-  // Lets Jest find both kinds of test files. The soak run, which may have started this process, restricts Jest to its own kind.
+  // Lets Jest find both kinds of test files. The soak run, which may have started this process, restricts Jest to one kind.
   const kinds = { CHARTER_TESTS: '{test,soak}' };
   const environment = { ...TESTS.env, ...kinds, ...env, CHARTER_TEST_SERVER: await databaseUrl() };
   const parameters = [...TESTS.parameters, ...flags, ...reportingTo(reportFile), '--runTestsByPath', ...files];

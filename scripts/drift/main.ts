@@ -1,4 +1,4 @@
-// Plants faults in copies of the checkout, one at a time in each copy, and reports whether the fault's check or test catches it.
+// Plants faults in copies of the checkout, one at a time in each copy. Reports whether the check or test of the fault catches it.
 // Fails if a fault is not caught.
 import { runCommand } from '../child.ts';
 import { callMain } from '../command-line.ts';

@@ -1,4 +1,4 @@
-// Plants faults in copies of the checkout, one at a time in each copy, and runs the check that should catch the fault.
+// Plants faults in copies of the checkout, one at a time in each copy, and runs the check that must catch the fault.
 import { availableParallelism } from 'node:os';
 import { Interruption } from '../child.ts';
 import { applyEdit, type Checkout, makeCheckout } from './checkout.ts';
@@ -18,24 +18,24 @@ type TryOptions = {
 };
 
 /**
- * The number of concurrent trials. It is above the number of CPUs, because tests spend a part of their time waiting for
- * PostgreSQL and timers.
+ * The number of concurrent trials. It exceeds the number of CPUs, because tests spend part of their time waiting for PostgreSQL
+ * and timers.
  */
 const AT_ONCE = Math.min(4, availableParallelism() + 1);
 
 /**
- * Tries faults concurrently in several checkouts, one at a time in each. Faults with the same catcher are tried one after the
+ * Tries faults in several checkouts concurrently, one at a time in each. Faults with the same catcher are tried one after the
  * other in the same checkout.
  */
 export async function tryAll(faults: readonly Fault[], { onTrial }: TryOptions): Promise<void> {
   const left = [...Map.groupBy(faults, ({ caughtBy }) => caughtBy)];
   const made = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, makeCheckout));
   const checkouts = made.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  // Gives each checkout the next catcher when the checkout is free.
+  // Gives the checkout the next catcher as soon as the checkout is free.
   const lane = async (checkout: Checkout) => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [catcher, own] = next;
-      // A check that fails without a fault would prove nothing.
+      // If a check fails even without a fault, its failure with a fault proves nothing.
       const problem = await problemWithoutFault(checkout, catcher);
       for (const fault of own) {
         if (problem === null) onTrial(await tryOne(checkout, fault));
@@ -55,7 +55,7 @@ function throwIfRejected(results: readonly PromiseSettledResult<unknown>[]): voi
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Returns the reason why the catcher fails without a planted fault; `null` if it passes. */
+/** Returns why the catcher fails without a planted fault; `null` if it passes. */
 async function problemWithoutFault(checkout: Checkout, catcher: Catcher): Promise<string | null> {
   try {
     const { isFine, printed } = await runCatcher(checkout, catcher);
@@ -71,8 +71,8 @@ async function runCatcher(checkout: Checkout, catcher: Catcher): Promise<Verdict
 }
 
 /**
- * Plants one fault and runs its catcher. A fault that cannot be planted, or whose check cannot run, counts as not caught; `line`
- * then says why.
+ * Plants one fault and runs its catcher. If the fault cannot be planted or the catcher cannot run, the fault counts as not
+ * caught; `line` then says why.
  */
 async function tryOne(checkout: Checkout, fault: Fault): Promise<Trial> {
   const startedAt = performance.now();

@@ -29,10 +29,10 @@ await runMain(OPTIONS, HELP, generate);
 await rm(folder, { recursive: true, force: true });
 
 async function generate({ check, uncommitted }: { check: boolean; uncommitted: boolean }): Promise<void> {
-  // Functions that mark the files as fresh at the end, when this run has generated the files or (with "--check") found them
-  // unchanged.
+  // Functions that mark the files as fresh. They are called at the end, when the files have been generated or, with "--check",
+  // have been found unchanged.
   const stamps = [...(uncommitted ? [] : [beginStamp('committed')]), ...(check ? [] : [beginStamp('uncommitted')])];
-  // "npm test" passes "--check" or "--uncommitted", and runs the whole linter as a separate check, so neither option lints.
+  // "npm test" passes "--check" or "--uncommitted" and lints in a separate check, so nothing is linted with these options.
   const linted = check || uncommitted ? Promise.resolve() : lint();
   await Promise.all([
     ...(check ? [] : [generatePrismaClient()]),
@@ -44,7 +44,7 @@ async function generate({ check, uncommitted }: { check: boolean; uncommitted: b
   for (const stamp of stamps) stamp();
 }
 
-/** Lints the contract before it is bundled, because the bundler's messages are less helpful. */
+/** Lints the contract before it is bundled, because the messages of the linter are more helpful than those of the bundler. */
 async function lint(): Promise<void> {
   const problems = await lintContract();
   if (problems.length > 0) throw new Error(problemsText(problems));
@@ -54,7 +54,7 @@ async function bundle(): Promise<void> {
   await Promise.all([write('openapi.json', bundleTo('json', SOURCE)), write('openapi.yaml', bundleTo('yaml', SOURCE))]);
 }
 
-/** Writes the contract without `$ref`, for tools that cannot resolve it. */
+/** Writes the contract without `$ref`, for tools that cannot resolve `$ref`. */
 async function dereference(): Promise<void> {
   await write('openapi.dereferenced.json', bundleTo('json', SOURCE, ['--dereferenced']));
 }
@@ -92,7 +92,8 @@ function exampleTypesOf({ paths, components }: Contract): string {
 }
 
 /**
- * Replaces each `$ref` to an optional header by the header, because openapi-typescript makes every header with a `$ref` required.
+ * Replaces each `$ref` to an optional header with the header, because openapi-typescript makes every header with a `$ref`
+ * required.
  */
 function withInlineHeaders(contract: Contract): Contract {
   const { headers: shared, responses } = contract.components;
@@ -127,14 +128,15 @@ type Contract = {
 };
 
 async function generatePostmanCollection(): Promise<void> {
-  // Loads this module only here, because loading takes a third of a second, and "--check" does not need the module.
+  // The module is loaded only here, because loading takes a third of a second, and "--check" does not need the module.
   const { toPostmanCollection } = await import('./postman.ts');
   const contract = JSON.parse(await readFile(join(folder, 'openapi.dereferenced.json'), 'utf8'));
   await writeFile(join(folder, 'postman.json'), `${JSON.stringify(await toPostmanCollection(contract), null, 2)}\n`);
 }
 
 async function generatePrismaClient(): Promise<void> {
-  // Without this setting, Prisma downloads a schema engine, which this command does not use. Any executable file is accepted.
+  // Without this setting, Prisma would download a schema engine, which this command does not use. Prisma accepts any executable
+  // file.
   const env = {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

@@ -1,4 +1,4 @@
-/** The types of the package's functions that we use. The package itself has no types. */
+/** The types of those functions of the package that we use. The package itself has no types. */
 declare module 'openapi-to-postmanv2' {
   export type Result =
     | { result: true; output: [{ type: 'collection'; data: unknown }] }

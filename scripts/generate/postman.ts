@@ -9,8 +9,8 @@ type Collection = {
 
 /**
  * Returns the dereferenced contract as a Postman collection (format 2.1), with a folder for each tag, and a request with examples
- * for each operation. The address and the key are variables of the collection; the key has no value. The same contract always
- * gives the same collection.
+ * for each operation. The server's URL and the key are variables of the collection; the key has no value. The same contract
+ * always gives the same collection.
  */
 export async function toPostmanCollection(contract: { readonly info: { readonly version: string } }): Promise<object> {
   const { info, item, variable } = tidy(await convert(contract));
@@ -19,7 +19,7 @@ export async function toPostmanCollection(contract: { readonly info: { readonly 
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
     // The converter adds "baseUrl", but the contract has its own variable "base_url".
     variable: [...variable.filter(({ key }) => key !== 'baseUrl'), { key: 'api_key', value: '' }],
-    // Leaves out the folder for webhooks, which has no requests, because clients receive webhooks.
+    // Leaves out the folder for webhooks. It has no requests, because clients receive webhooks.
     item: item.filter((folder) => folder.item?.length !== 0),
   };
 }
@@ -28,7 +28,7 @@ function convert(contract: object): Promise<unknown> {
   const options = {
     folderStrategy: 'Tags',
     parametersResolution: 'Example',
-    // Lists the optional parameters, but does not select them, because the server would refuse a request with all of them.
+    // The optional parameters are listed but not selected, because the server would refuse a request with all of them.
     enableOptionalParameters: false,
     alwaysInheritAuthentication: true,
     includeAuthInfoInExample: false,

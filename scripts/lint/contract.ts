@@ -5,7 +5,7 @@ import { root, tryTool } from '../tool.ts';
 import { inOrder, type Problem } from './problem.ts';
 
 export const CONTRACT = 'openapi/openapi.yaml';
-/** The configuration of Redocly, with our rules and the plug-in that composes the contract from its sources. */
+/** The configuration of Redocly. It includes our rules, and the plug-in that composes the contract from its sources. */
 export const CONFIG = 'openapi/lint/redocly.yaml';
 
 type Position = { readonly line: number; readonly col: number };
@@ -33,7 +33,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   const { stdout, printed } = await tryTool('redocly', ['lint', ...files, ...options]);
   const reports = reportsIn(stdout);
   if (reports.length === files.length) return reports.map(({ problems }) => problemsOf(problems));
-  // Redocly prints an error instead of a report if it cannot read the main file of a document.
+  // If Redocly cannot read the main file of a document, it prints an error instead of a report.
   const {
     message,
     file,
@@ -46,7 +46,7 @@ export async function lintDocuments(files: readonly string[]): Promise<Problem[]
   return [[problemOf({ ruleId: 'yaml', message, suggest: [], location: [{ source, start }] })]];
 }
 
-/** Returns the problems in our own words, with paths from the root of the checkout. Each mistake occurs once. */
+/** Returns the problems in our own words, with paths relative to the root of the checkout. Each mistake occurs once. */
 export function problemsOf(found: readonly Found[]): Problem[] {
   return withoutRepeats(inOrder(withoutEchoes(found).map(problemOf)));
 }
@@ -55,12 +55,12 @@ const UNREADABLE = /^ {2}- (?<message>.+?) in "(?<file>.+)" \((?<line>\d+):(?<co
 const NO_DOCUMENT =
   /^Something went wrong when processing (?<file>.+):\s+- (?<message>Document must be JSON object.+)$/m;
 
-/** Parses Redocly's output, which is one JSON object after the other. */
+/** Parses Redocly's output, which is a sequence of JSON objects. */
 function reportsIn(text: string): { readonly problems: readonly Found[] }[] {
   return text === '' ? [] : JSON.parse(`[${text.replaceAll('}{\n', '},{\n')}]`);
 }
 
-/** Removes repeats: Redocly reports an unreadable file once for the file and again for each reference to it. */
+/** Removes repeats: Redocly reports an unreadable file once for the file, and again for each reference to the file. */
 function withoutEchoes(found: readonly Found[]): Found[] {
   const unreadable = found.filter(({ message }) => message.startsWith('Failed to parse: '));
   return found.filter(
@@ -70,8 +70,8 @@ function withoutEchoes(found: readonly Found[]): Found[] {
 }
 
 /**
- * Merges several mistakes in one example into one problem that lists the mistakes. Removes repeats, which occur if a part of the
- * contract is used in several places.
+ * Merges several mistakes in one example into one problem. Removes repeats, which occur if a part of the contract is used in
+ * several places.
  */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const byPlace = Map.groupBy(problems, ({ file, line, column, rule }) => JSON.stringify([file, line, column, rule]));
@@ -82,7 +82,7 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** Joins two messages. If both messages begin with the same words and a colon, these words are not repeated. */
+/** Joins two messages. If both begin with the same words and a colon, these words occur only once in the result. */
 function joinMessages(one: string, other: string): string {
   const [start = '', reason = ''] = other.split(/: (.*)/s);
   return one.startsWith(`${start}: `) ? `${one.replace(/\.$/, '')}; ${reason}` : `${one} ${other}`;
@@ -99,7 +99,7 @@ function problemOf({ ruleId, message, suggest, location }: Found): Problem {
   return { file, line, column: col, ...advice, message: `${advice.message}${elsewhere}` };
 }
 
-/** Shortens absolute paths to paths from the root of the checkout. */
+/** Makes absolute paths in the text relative to the root of the checkout. */
 function withoutRoot(text: string): string {
   return text.replaceAll(`${root}/`, '');
 }
@@ -111,11 +111,11 @@ const FLOOR = 90;
 type Score = {
   /** The score, 0 to 100. */
   readonly points: number;
-  /** The subscores below 100%, lowest first: "schema simplicity 60%, parameter simplicity 77%". */
+  /** The subscores below 100%, lowest first, such as "schema simplicity 60%, parameter simplicity 77%". */
   readonly lowered: string;
 };
 
-/** The score as "redocly score --format=json" prints it. The subscores are 0 to 1. */
+/** The score as "redocly score --format=json" prints it. The subscores are from 0 to 1. */
 type Printed = { readonly agentReadiness: number; readonly subscores: Readonly<Record<string, number>> };
 
 /** Returns the score of the contract; `null` if the contract cannot be read. */
@@ -150,7 +150,7 @@ export function problemOfScore(score: Score | null): Problem[] {
   ];
 }
 
-/** Returns "schema simplicity" for "schemaSimplicity". */
+/** Returns words such as "schema simplicity" for "schemaSimplicity". */
 function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -21,10 +21,7 @@ export function contractFiles(): string[] {
   return [CONTRACT, ...globSync('openapi/{paths,webhooks,components/*}/*.yaml', { cwd: root })].sort();
 }
 
-/**
- * Returns the Markdown pages that are written by hand. The changelog of the contract is generated, so it is not among these
- * pages.
- */
+/** Returns the Markdown pages that are written by hand. Leaves out the changelog of the contract, which is generated. */
 export function pageFiles(): string[] {
   const elsewhere = ['node_modules', 'generated', '.node', '.data', '.git', 'sample.md'];
   return globSync('**/*.md', { cwd: root, exclude: (name) => elsewhere.includes(name) })
@@ -33,8 +30,8 @@ export function pageFiles(): string[] {
 }
 
 /**
- * Returns the problems of contract files to which nothing refers, of guides that are missing or not in the list, and of guides to
- * which no other guide links.
+ * Returns the problems with the files themselves: contract files to which nothing refers, guides that are missing or not in the
+ * list, and guides to which no other guide links.
  */
 export function lintFiles(): Problem[] {
   return inOrder([...unusedComponents(), ...unlistedGuides(), ...unlinkedGuides()]);
@@ -87,7 +84,7 @@ function unlistedGuides(): Problem[] {
   ];
 }
 
-/** Returns a problem for each guide without a link from another guide. The first guide needs no link. */
+/** Returns a problem for each guide to which no other guide links. The first guide needs no link. */
 function unlinkedGuides(): Problem[] {
   const [first, ...files] = guidesIn(read(LIST)).map(({ file }) => file);
   const existing = globSync('*.md', { cwd: join(root, GUIDES) });
@@ -115,19 +112,18 @@ function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-/** Our rules for pages. */
 export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
 /**
- * Returns the problems that markdownlint and our rules find in pages. The paths start at the root of the checkout; `document` is
- * the contract.
+ * Returns the problems that markdownlint and our rules find in pages. The paths are relative to the root of the checkout;
+ * `document` is the contract.
  */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));
   return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
 }
 
-/** Returns the problems that markdownlint and our rules find in texts, which are given by path. */
+/** Returns the problems that markdownlint and our rules find in the texts, which are given by path. */
 export async function lintTexts(texts: Readonly<Record<string, string>>, targets: LinkTargets): Promise<Problem[]> {
   const results = await lint({
     strings: texts,

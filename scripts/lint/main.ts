@@ -29,7 +29,7 @@ async function lint(): Promise<number> {
     // Lints the contract and all workflows in one process, because starting Redocly takes longer than linting.
     lintDocuments([CONTRACT, ...workflows]),
     measureScore(),
-    // If the contract cannot be bundled, `lintDocuments` reports why.
+    // If the contract cannot be bundled, `lintDocuments` reports the reason.
     bundleContract(join(root, CONTRACT)).then(
       (document) => lintPages(pages, document),
       () => lintPages(pages, null),

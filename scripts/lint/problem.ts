@@ -1,22 +1,22 @@
 /** A problem that the author of the file can fix. */
 export type Problem = {
-  /** The path from the root of the checkout. */
+  /** The path relative to the root of the checkout. */
   readonly file: string;
-  /** The line, from 1. The column is also from 1. */
+  /** The line number. Lines and columns begin with 1. */
   readonly line: number;
   readonly column: number;
-  /** What is wrong: one sentence. */
   readonly message: string;
-  /** What to do. */
   readonly remedy: string;
   /** The name of the rule: one of our rules or a tool's rule. */
   readonly rule: string;
 };
 
-/** The rules whose problems cause others, such as a duplicate operation id, which hides the target of a link. */
+/** The rules whose problems cause further problems. A duplicate operation id, for example, hides the target of a link. */
 const CAUSES = ['yaml', 'unique-operation-id'];
 
-/** Returns the problems without repeats. Problems that cause others come first; the rest is sorted by file and place. */
+/**
+ * Returns the problems without repeats. Problems that cause further problems come first; the others are sorted by file and place.
+ */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return [...once.values()].sort(

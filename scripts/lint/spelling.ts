@@ -6,7 +6,10 @@ import { inOrder, type Problem } from './problem.ts';
 
 const WORDS = 'openapi/lint/words.txt';
 
-/** Returns the words in files below a folder that are neither in the British dictionary nor in openapi/lint/words.txt. */
+/**
+ * Returns the words in the files that are neither in the British dictionary nor in openapi/lint/words.txt. The paths of the files
+ * are relative to the folder.
+ */
 export async function lintSpelling(files: readonly string[], folder = root): Promise<Problem[]> {
   const issues: Issue[] = [];
   const failures: string[] = [];
@@ -16,7 +19,7 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
     {
       config: join(root, 'openapi/lint/cspell.json'),
       root: folder,
-      // cspell's defaults would add programming terms and American spelling.
+      // cspell's default configuration would add programming terms and American spelling.
       defaultConfiguration: false,
       configSearch: false,
       showSuggestions: true,
@@ -30,7 +33,7 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
       info: ignore,
       debug: ignore,
       progress: ignore,
-      // Without this, cspell would skip missing files without an error.
+      // Without this check, cspell would ignore missing files.
       result: ({ files: read }: RunResult) => {
         if (read !== files.length) failures.push(`cspell read ${read} of ${files.length} files.`);
       },
@@ -40,7 +43,10 @@ export async function lintSpelling(files: readonly string[], folder = root): Pro
   return inOrder(issues.map((issue) => problemOf(issue, folder)));
 }
 
-/** An encoded value, such as a signature in base64: at least 16 letters and digits without a space. */
+/**
+ * Matches an encoded value, such as a signature in base64: at least 16 characters without a space, with digits, capital and
+ * lowercase letters.
+ */
 const CODE = /^(?=.*\d)(?=.*[A-Z])(?=.*[a-z])\S{16,}$/;
 
 function problemOf({ text, uri = '', row, col, line, suggestions = [], isFlagged }: Issue, folder: string): Problem {

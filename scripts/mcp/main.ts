@@ -1,4 +1,4 @@
-// Packs the server of the Model Context Protocol: builds generated/mcp/ and packs it as generated/charter-mcp-<version>.tgz.
+// Builds the MCP server (Model Context Protocol) in generated/mcp/ and packs it as generated/charter-mcp-<version>.tgz.
 import { packIntoGenerated } from '../client/build-package.ts';
 import { runMain } from '../command-line.ts';
 import { buildMcpPackage } from './build-package.ts';

@@ -13,7 +13,6 @@ export type Assets = {
   readonly document: Document;
   /** Returns the document as YAML. */
   readonly yaml: () => Promise<string>;
-  /** The style sheet of the control page. */
   readonly style: string;
   /** The icon of the control page, as a data URL. */
   readonly icon: string;
@@ -35,7 +34,7 @@ export function documentRoutes({ document, yaml }: Assets): express.Router {
   return router;
 }
 
-/** Reads the style sheet and the icon that the control page shares with the dashboard. */
+/** Reads the style sheet and the icon. The control page shares parts of them with the dashboard. */
 export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
   const [shared, own, icon] = await Promise.all([
     readSharedStyle(root),
@@ -46,8 +45,8 @@ export async function readPageStyle(): Promise<Pick<Assets, 'style' | 'icon'>> {
 }
 
 /**
- * Reads the files that `pack-mock.ts` puts into the package. The bundle is in a folder as deep as the folder of this file, so the
- * relative path to `generated` is the same from both.
+ * Reads the files that `pack-mock.ts` puts into the package. The relative path to `generated` is the same as from this file,
+ * because the folder of the bundle is equally deep.
  */
 export async function readPackedAssets(): Promise<Assets> {
   const [document, page] = await Promise.all([readDocument(), readFile(new URL('page.json', import.meta.url), 'utf8')]);

@@ -21,19 +21,19 @@ type BatchDeps = {
   readonly store: Store | undefined;
 };
 
-/** Returns whether the operation is a batch: the contract marks the array of its changes with `x-counts-as-requests`. */
+/** Returns whether the operation is a batch. In the contract, the array of a batch's changes has `x-counts-as-requests`. */
 export function isBatch({ requestBody }: Operation): boolean {
   const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
   return Object.values(properties).some((property) => property['x-counts-as-requests'] === true);
 }
 
-/** Creates the handler of a batch, which passes each change to the handler of the change's own operation. */
+/** Creates the handler of a batch. It passes each change to the handler of the change's own operation. */
 export function createBatchHandler(batch: Operation, deps: BatchDeps): OperationHandler {
   const { operations, handlerOf, store } = deps;
   const changing = changesOf(batch, operations);
   const handlers = new Map(changing.operations.map((each) => [each.operationId, handlerOf(each)]));
   return async (input) => {
-    // The type is correct, because the request has been validated.
+    // The assertion is safe, because the request has been validated.
     const { atomic = false, changes } = input.body as SentBatch;
     const key = input.headers['idempotency-key']?.toString();
     const request = `${batch.operationId} ${input.sentBody()}`;
@@ -69,8 +69,8 @@ export function createBatchHandler(batch: Operation, deps: BatchDeps): Operation
 type Result = ReturnType<typeof resultOfSuccess> | ReturnType<typeof resultOfRefusal>;
 
 /**
- * Returns the error for a change of an atomic batch. If the value is taken by an item that the same batch has created, the
- * message names the change that created this item, because the item itself is not kept.
+ * Returns the error for a change of an atomic batch. If the value is taken by an item that an earlier change of the batch
+ * created, the message names that change, because the item itself is not kept.
  */
 function withoutCreated(error: DomainError, results: readonly Result[]): DomainError {
   if (!(error instanceof TakenError)) return error;
@@ -79,7 +79,7 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
   return place < 0 ? error : batchConflictOf(field, { value, place });
 }
 
-/** Returns the operations that a batch may contain: those on the list that the batch changes, and on the items of that list. */
+/** Returns the operations that the changes of a batch may call: those on the batch's list, and on the items of that list. */
 function changesOf(
   batch: Operation,
   all: readonly Operation[],

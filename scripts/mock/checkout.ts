@@ -1,4 +1,4 @@
-// The mock in a checkout: serves the generated contract and, if a main file is given, serves the edited contract after each edit.
+// The mock in a checkout. It serves the generated contract or, if a main file is given, the edited contract after each edit.
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, readDocument } from '../../src/contract/contract.ts';
@@ -11,7 +11,7 @@ import { type Assets, readPageStyle } from './assets.ts';
 import { type Mock, type MockOptions, openMock } from './server.ts';
 
 export type CheckoutOptions = MockOptions & {
-  /** The main file of a contract, whose folder is watched for edits. If it is omitted, edits are not watched. */
+  /** The main file of a contract. Its folder is watched for edits. If it is omitted, nothing is watched. */
   readonly mainFile?: string | undefined;
 };
 
@@ -48,7 +48,7 @@ type EditOptions = {
 };
 
 /**
- * Watches the folder of the main file. Bundles and serves the contract after each edit. Resolves to a function that ends the
+ * Watches the folder of the main file. After each edit, bundles and serves the contract. Resolves to a function that stops
  * watching.
  */
 function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<() => void> {
@@ -64,8 +64,8 @@ function followEdits(mainFile: string, { serve, print }: EditOptions): Promise<(
 }
 
 /**
- * Checks the edited contract, and serves it if there are no problems, in the form that `npm run generate` would bundle. Resolves
- * to the problems that `npm run lint` would report, one line for each.
+ * Checks the edited contract. If there are no problems, serves it as `npm run generate` would bundle it. Resolves to the problems
+ * that `npm run lint` would report, one line for each.
  */
 async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promise<string[]> {
   const [problems = []] = await lintDocuments([mainFile]);
@@ -74,7 +74,7 @@ async function serveEdited(mainFile: string, serve: EditOptions['serve']): Promi
     await serve(await bundleContract(mainFile));
     return [];
   } catch (error) {
-    // The bundling fails after a successful check if a file has been changed in the meantime.
+    // Bundling fails after a successful check if a file has been changed in the meantime.
     if (error instanceof UnbundledError) return error.problems.map(lineOf);
     throw error;
   }

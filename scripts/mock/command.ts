@@ -8,20 +8,20 @@ import type { Mock, MockOptions } from './server.ts';
 
 export type OptionsOf<Mode extends Options['mode']> = Extract<Options, { mode: Mode }>;
 
-/** A way to start the mock: in a checkout or from the package. */
+/** A way to start the mock: from a checkout or from the package. */
 type Program = {
   readonly command: Command;
   startMock(options: MockOptions): Promise<Mock>;
   /** A further sentence about the running mock, or an empty string. */
   readonly note: string;
-  /** This function and the next one exist only in a checkout. */
+  /** `runStockPrism` and `pack` exist only in a checkout. */
   runStockPrism?(options: OptionsOf<'stock-prism'>): Promise<void>;
   pack?(): Promise<void>;
 };
 
 /** Runs the mock's command with the arguments of this process, and sets the exit code. */
 export async function runMockCommand(program: Program): Promise<void> {
-  // Without a listener, an error would crash the mock if the reader of the output has closed the pipe.
+  // Without a listener, an error would crash the mock when the reader of its output closes the pipe.
   process.stdout.on('error', () => {});
   try {
     await run(program);

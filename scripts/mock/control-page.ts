@@ -13,7 +13,7 @@ export type PageOptions = {
   readonly assets: Pick<Assets, 'style' | 'icon'>;
   readonly operations: readonly Operation[];
   readonly isStateful: boolean;
-  /** Whether the mock begins with data that its user has given, in place of the contract's examples. */
+  /** Whether the initial data comes from the mock's user instead of the contract's examples. */
   readonly isSeeded: boolean;
 };
 
@@ -22,8 +22,8 @@ type Shown = { readonly overrides: readonly Override[]; readonly requests: reado
 const SHOWN_REQUESTS = 50;
 
 /**
- * Returns a function that renders the page on which people force responses and see requests. The page has no script, and loads
- * nothing from other hosts.
+ * Returns a function that renders the control page, on which people force responses and see requests. The page has no scripts,
+ * and loads nothing from other hosts.
  */
 export function createControlPage(options: PageOptions): (shown: Shown) => string {
   const { assets, operations, isStateful, isSeeded } = options;

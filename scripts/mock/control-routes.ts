@@ -22,8 +22,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const JSON_AS_FORM = `The body is JSON, but its Content-Type is ${FORM}. Send Content-Type: application/json.`;
 
 /**
- * Routes the requests that control the mock, such as requests of a test or of the control page. The paths of these requests are
- * not in the contract.
+ * Routes the requests that control the mock, such as those of a test or of the control page. Their paths are not in the contract.
  */
 export function controlRoutes(deps: ControlRoutesDeps): express.Router {
   const { control, overrides, log } = deps;
@@ -80,15 +79,15 @@ function respond(res: Response, status: number, body: unknown): void {
   res.status(status).set('Cache-Control', 'no-store').json(body);
 }
 
-/** Redirects to the control page if one of its forms was sent; otherwise responds with JSON. */
+/** Redirects to the control page if the request comes from one of its forms; otherwise sends JSON. */
 function finish(req: Request, res: Response, { status, body }: { status: number; body: unknown }): void {
   if (req.is(FORM)) res.redirect(303, PAGE);
   else respond(res, status, body);
 }
 
 /**
- * Returns the fields of a JSON body or, if the Content-Type says so, of a form. Throws a 415 if JSON is sent as a form, and a 422
- * if JSON is not an object.
+ * Returns the fields of a JSON body or, if the Content-Type is that of a form, of a form. Throws a 415 if JSON is sent with the
+ * Content-Type of a form, and a 422 if the JSON is not an object.
  */
 function bodyOf(req: Request): Json {
   const text = typeof req.body === 'string' ? req.body : '';

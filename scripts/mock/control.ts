@@ -22,7 +22,7 @@ import type { RequestLog } from './request-log.ts';
 import type { ReadSeed } from './seed-data.ts';
 import type { Items, Store } from './store.ts';
 
-/** Controls the mock, independently of the application that calls it. */
+/** Controls the mock independently of the application that calls the mock. */
 export type Control = {
   /** Forces a response, or one response for each step of a sequence. Throws a 422 if no operation has the response. */
   force(value: Json): readonly Override[];
@@ -42,7 +42,7 @@ type ControlDeps = {
   /** The store; `undefined` if the mock is not stateful. */
   readonly store: Store | undefined;
   readonly readSeed: ReadSeed;
-  /** The initial data; `undefined` if the mock begins with the contract's examples. */
+  /** The initial data; `undefined` if it is the contract's examples. */
   readonly seed: Items | undefined;
 };
 
@@ -76,7 +76,7 @@ export function createControl(deps: ControlDeps): Control {
   };
 }
 
-/** Returns the remedy for a request that names a list outside `data`: the list probably belongs inside it. */
+/** Returns the remedy for a request that contains a list outside `data`. The list probably belongs inside `data`. */
 function remedyOfReset(value: Json): string | undefined {
   const list = Object.entries(value).find(([, items]) => Array.isArray(items));
   return list && `Put it into data: {"data": {"${list[0].slice(0, 100)}": […]}}.`;
@@ -173,7 +173,7 @@ function readStep(step: Json, target: Target): NewOverride {
   };
 }
 
-/** Returns the headers. Throws a 422 for headers that cannot be sent or that the mock sets, such as Content-Length. */
+/** Returns the headers. Throws a 422 for a header that cannot be sent, or that the mock itself sets, such as Content-Length. */
 function readHeaders(value: unknown, field: string): Record<string, string> {
   const headers = valuesOf(value, field);
   for (const [name, text] of Object.entries(headers)) {
@@ -213,8 +213,8 @@ function statusOf(chosen: Choice, { fitting, prefix }: Target): number | null {
 }
 
 /**
- * Returns the chosen status, which can be any from 200 to 599, even one that the contract does not have; `null` if none was
- * chosen.
+ * Returns the chosen status, or `null` if no status is chosen. Any status from 200 to 599 is accepted, even if it is not in the
+ * contract.
  */
 function anyStatus(code: string | undefined, prefix: string): number | null {
   if (code === undefined) return null;
@@ -230,7 +230,7 @@ function successOfAll(operations: readonly Operation[], prefix: string): number 
   throw invalidField(`${prefix}status`, 'is missing, because the operations have several.');
 }
 
-/** The error for a body that the contract does not allow as a response. `hint` says how to send the body nevertheless. */
+/** The error for a body that the contract does not allow in the response. `hint` says how to send the body nevertheless. */
 export class ForbiddenBodyError extends DomainError {
   readonly hint = REMEDY;
 

@@ -7,8 +7,8 @@ import { printable } from './request-log.ts';
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**
- * Lets pages of every origin send any request, and read all response headers that the contract or the mock defines. Calls
- * `onBrowser` with the origin of each page of another origin that sends a request.
+ * Allows pages of every origin to send any request, and to read all response headers that the contract or the mock defines. Calls
+ * `onBrowser` with the page's origin for each request from a page of another origin.
  */
 export function createCors(operations: readonly Operation[], onBrowser: (origin: string) => void): Cors {
   const exposedHeaders = headersOf(operations);
@@ -37,7 +37,7 @@ function headersOf(operations: readonly Operation[]): string {
   return [...new Set([...declared, APPLIED_HEADER, WARNING_HEADER])].sort().join(', ');
 }
 
-/** Returns a function that prints a warning when it is first called: web pages can call the mock, but not a server. */
+/** Returns a function that prints a warning at its first call: web pages can call the mock, but not a server. */
 export function warnOfBrowsers(print: (line: string) => void): (origin: string) => void {
   let isWarned = false;
   return (origin) => {

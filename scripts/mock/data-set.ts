@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import { examplesOf, headersOf, schemaOf, successOf } from './declared-responses.ts';
 import { inServerOrder, uuidOf } from './written-body.ts';
 
-/** The data of responses: the contract's examples or, with a seed, data generated from the schemas. */
+/** The data for responses: the contract's examples or, with a seed, data that is generated from the schemas. */
 export type DataSet = {
   readonly source: ResponseSource;
   readonly collections: readonly Collection[];
@@ -17,7 +17,7 @@ export type DataSet = {
 type DataSetOptions = {
   readonly operations: readonly Operation[];
   readonly ajv: Ajv2020;
-  /** The seed of generated data. If no seed is given, the contract's examples are used. */
+  /** The seed of generated data. If it is omitted, the contract's examples are used. */
   readonly seed: string | undefined;
 };
 
@@ -28,13 +28,12 @@ export function createDataSet({ operations, ajv, seed }: DataSetOptions): DataSe
 }
 
 export type Collection = {
-  /** The path of the list operation. */
   readonly path: string;
-  /** The items of the list, the same for every request. There are enough items for several pages of the usual size. */
+  /** The items of the list, which are the same for every request. They fill several pages of the usual size. */
   readonly items: readonly Json[];
-  /** The items in the examples of all operations under the path, by id. */
+  /** The items in the examples of all operations below the path, by id. */
   readonly examples: ReadonlyMap<unknown, Json>;
-  /** Whether the list is a feed. In a feed, the last page also has a cursor. */
+  /** Whether the list is a feed. In a feed, even the last page has a cursor. */
   readonly isFeed: boolean;
   /** The types of the events in the feed, such as "parent_program.created". */
   readonly eventTypes: readonly unknown[];
@@ -52,7 +51,8 @@ function createCollections(operations: readonly Operation[], deps: CollectionDep
 }
 
 /**
- * Returns the collection of a list operation, whose success has `data` and `page`. Returns `undefined` for any other operation.
+ * Returns the collection of a list operation, whose success has `data` and `page`. Returns `undefined` if the operation does not
+ * read a list.
  */
 function createCollection(
   operation: Operation,
@@ -78,21 +78,24 @@ function createCollection(
   };
 }
 
-/** Returns whether the operation lists a feed. Each page of a feed says in `has_more` whether there are more items now. */
+/** Returns whether the operation lists a feed. Each page of a feed has the member `has_more`. */
 function isFeed(operation: Operation): boolean {
   return schemaOf(operation, successOf(operation))?.properties?.['page']?.properties?.['has_more'] !== undefined;
 }
 
 /**
- * Returns the collection that an operation reads or changes. The operation can be one on the list, one on an item, or an action.
- * Returns `undefined` if there is none.
+ * Returns the collection that an operation reads or changes: an operation on the list, an operation on an item, or an action.
+ * Returns `undefined` if there is no such collection.
  */
 export function collectionOf(operation: Operation, collections: readonly Collection[]): Collection | undefined {
   const path = actionOn(operation)?.itemPath ?? operation.path;
   return collections.find((collection) => collection.path === path || isItemPath(path, collection.path));
 }
 
-/** Returns the verb of an action and the path of its item, for an operation such as "POST /api/parent_programs/{id}/archive". */
+/**
+ * Returns the verb of an action and the path of its item, such as for "POST /api/parent_programs/{id}/archive"; `undefined` if
+ * the operation is not an action.
+ */
 export function actionOn({ method, path }: Operation): { itemPath: string; verb: string } | undefined {
   const [, itemPath, verb] = /^(.*\/\{[^}]+\})\/([^/{}]+)$/.exec(path) ?? [];
   return method === 'post' && itemPath !== undefined && verb !== undefined ? { itemPath, verb } : undefined;
@@ -107,8 +110,8 @@ function isItemPath(path: string, listPath: string): boolean {
 }
 
 /**
- * Returns the items in the examples, by id. Of several examples with the same id, returns the one of the operation that reads an
- * item, if any; otherwise the one of the list operation, if any.
+ * Returns the items in the examples, by id. If several examples have the same id, the example of the operation that reads an item
+ * takes precedence, then that of the list operation.
  */
 function itemExamples(operations: readonly Operation[], list: Operation): Collection['examples'] {
   const ofItems = operations.filter(({ path }) => isItemPath(path, list.path));
@@ -133,7 +136,7 @@ function generateItems(operation: Operation, source: ResponseSource): Json[] {
   return items.slice(0, ITEMS);
 }
 
-/** Returns the items in the list's examples, then modified copies of them. */
+/** Returns the items in the list's examples, followed by modified copies of them. */
 function exampleItems(operation: Operation, examples: Collection['examples']): Json[] {
   const listed = examplesOf(operation, successOf(operation)).flatMap(([, { value }]) => itemsIn(value));
   const distinct = [...new Map(listed.map((item) => [item['id'], examples.get(item['id']) ?? item])).values()];
@@ -144,7 +147,7 @@ function exampleItems(operation: Operation, examples: Collection['examples']): J
     .slice(0, ITEMS);
 }
 
-/** Returns the names of all fields in the schema, at any depth, whose descriptions say that their values are unique. */
+/** Returns the names of all fields in the schema, at any depth, whose description says that their values are unique. */
 function uniqueFieldsIn(schema: unknown): Set<string> {
   const names = new Set<string>();
   JSON.stringify(schema, (name, value) => {
@@ -155,8 +158,8 @@ function uniqueFieldsIn(schema: unknown): Set<string> {
 }
 
 /**
- * Returns a copy of the item in which values that must or should differ between items are changed. Recognizes such values by the
- * names of fields in the contract.
+ * Returns a copy of the item in which some values are changed: those that must or should differ between items. Recognizes such
+ * values by the names of fields in the contract.
  */
 function copyOf(item: Json, { round, unique }: { round: number; unique: ReadonlySet<string> }): Json {
   if (round === 0) return item;
@@ -174,7 +177,7 @@ function copyOf(item: Json, { round, unique }: { round: number; unique: Readonly
   return Object.fromEntries(Object.entries(item).map(change));
 }
 
-/** Returns another id. If the id is a UUID of version 7, its time is moved `days` days later. */
+/** Returns another id. If the id is a UUID of version 7, its time is `days` days later. */
 function laterId(id: string, days: number): string {
   const [, time, rest = ''] = /^([0-9a-f]{8}-[0-9a-f]{4})(-7.*)$/.exec(id) ?? [];
   const other = uuidOf(`${id} ${days}`);
@@ -189,21 +192,19 @@ function itemsIn(body: unknown): Json[] {
   return Array.isArray(data) ? data.filter(isObject) : [];
 }
 
-/** The first example of each header, and a body; `body` is `undefined` if the response has none. */
+/** A response of the contract: the first example of each header, and a body, which is `undefined` if the response has none. */
 export type ContractResponse = { readonly headers: Readonly<Record<string, string>>; readonly body: unknown };
 
 type ResponseQuery = {
   readonly operation: Operation;
   readonly status: number;
-  /**
-   * The name of one of the contract's examples. If no name is given, the first example is used or, with a seed, generated data.
-   */
+  /** The name of an example in the contract. If it is omitted, the first example is used or, with a seed, generated data. */
   readonly example?: string | undefined;
-  /** A text from which the data is generated, together with the seed. The same text always gives the same data. */
+  /** The text from which the data is generated, together with the seed. The same text always gives the same data. */
   readonly seedText: string;
 };
 
-/** Finds the data of a response: one of the contract's examples or, with a seed, data that the schema allows. */
+/** Returns the data of a response: one of the contract's examples or, with a seed, data that the schema allows. */
 type ResponseSource = (query: ResponseQuery) => ContractResponse;
 
 function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | undefined }): ResponseSource {
@@ -224,8 +225,7 @@ function createResponseSource({ ajv, seed }: { ajv: Ajv2020; seed: string | unde
 }
 
 /**
- * The maximum number of attempts to generate a valid value. Most first attempts succeed; for a difficult schema, one of the first
- * few does.
+ * The maximum number of attempts to generate a valid value. The first attempt usually succeeds; a difficult schema needs a few.
  */
 const MAX_ATTEMPTS = 20;
 const MAX_PROPERTIES = 4;
@@ -234,8 +234,8 @@ const FIRST_MS = Date.UTC(2024, 0, 1);
 const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
 /**
- * Returns the first generated value that the schema allows. The value is always the same for the same seed. Returns `undefined`
- * if no attempt was valid.
+ * Returns the first generated value that the schema allows, which is the same for the same seed. Returns `undefined` if no
+ * attempt was valid.
  */
 function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
   const narrow = narrowSchema(schema);
@@ -251,8 +251,8 @@ function generate(schema: Schema, { seed, validate }: { seed: string; validate: 
 }
 
 /**
- * Returns the schema for the generator. With the unchanged schema, the generator would write timestamps without milliseconds and
- * in any year. It would also add members wherever a schema allows additional members, as schemas of responses do, and up to a
+ * Returns the schema for the generator. From the original schema, the generator would generate timestamps without milliseconds
+ * and in any year. It would also add members wherever a schema allows additional members, as schemas of responses do, up to a
  * high `maxProperties`.
  */
 function narrowSchema(schema: Schema): object {
@@ -266,7 +266,7 @@ function narrowSchema(schema: Schema): object {
 }
 
 /**
- * Returns a generator of numbers from 0 to 1, always the same for the same seed (mulberry32). It must be fast, because an item
+ * Returns a generator of numbers from 0 to 1, which are the same for the same seed (mulberry32). It must be fast, because an item
  * needs thousands of numbers.
  */
 function randomOf(seed: string): () => number {

@@ -1,12 +1,11 @@
-// The responses that the contract declares for an operation.
 import { type Example, isObject, type Operation, type Schema } from '../../src/contract/document.ts';
 
-/** Returns the schema of the response's body, or `undefined` if the response has no body. */
+/** Returns the schema of the response's body; `undefined` if the response has no body. */
 export function schemaOf({ responses }: Operation, status: number): Schema | undefined {
   return responses[status]?.content?.['application/json']?.schema;
 }
 
-/** Returns the examples of the response, each with its name, in the contract's order. */
+/** Returns the examples of the response with their names, in the contract's order. */
 export function examplesOf({ responses }: Operation, status: number): [string, Example][] {
   return Object.entries(responses[status]?.content?.['application/json']?.examples ?? {});
 }
@@ -25,9 +24,9 @@ export function successOf(operation: Operation): number {
 }
 
 /**
- * Returns the `message` of the first example that names the resource of the path, or of the first example if none does. A
- * response that several resources share has an example for each of these resources. Returns `undefined` if the operation does not
- * have the status.
+ * Returns the `message` of the first example that names the resource in the path, or of the first example if no example names the
+ * resource. A response that several resources share has an example for each resource. Returns `undefined` if the operation does
+ * not have the status.
  */
 export function exampleMessageOf(operation: Operation, status: number): string | undefined {
   const messages = examplesOf(operation, status).map(([, { value }]) =>
@@ -37,7 +36,7 @@ export function exampleMessageOf(operation: Operation, status: number): string |
   return messages.find((message) => message.includes(` ${noun} `)) ?? messages[0];
 }
 
-/** Returns the name of the resource: "parent program" for "/api/parent_programs/{id}". */
+/** Returns the name of the resource, such as "parent program" for "/api/parent_programs/{id}". */
 function nounOf({ path }: Operation): string {
   const [list = ''] = path.split('/{');
   return list

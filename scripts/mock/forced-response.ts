@@ -28,11 +28,11 @@ type ForcedResponseDeps = {
   readonly overrides: Overrides;
   readonly ownBodies: OwnBodies;
   readonly notes: PreferenceNotes;
-  /** Called with a request that gets a forced response, and with the request's body, before the response is sent. */
+  /** Called before a forced response is sent, with the request and its body. */
   readonly onForced: (request: ApiRequest, read: ReadRequest) => Promise<void>;
   /**
-   * Returns generated data for `true`, the contract's examples for `false`, and for `undefined` the kind of data that the mock
-   * was started with.
+   * Returns generated data for `true`, the contract's examples for `false`, and the kind with which the mock was started for
+   * `undefined`.
    */
   readonly dataOf: (isDynamic: boolean | undefined) => DataSet;
   readonly rateLimits: MockRateLimits;
@@ -42,9 +42,9 @@ type ForcedResponseDeps = {
 
 /**
  * Returns a function that sends the response which an override or the `Prefer` header names, even if the request is wrong, after
- * the delay that they name. The function resolves to `null` if a response was sent: the named response, or a 422 if the operation
- * does not have that response. It resolves to the request if no response is named or if the named response is a success. In both
- * cases, the server's own checks and the operation's handler follow.
+ * the delay in the override or the header. Resolves to `null` if a response was sent: the named response, or a 422 if the
+ * operation does not have that response. Resolves to the request if no response is named or the named response is a success; the
+ * server's own checks and the operation's handler then follow.
  */
 export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<ApiRequest | null> {
   const { router, overrides, refuse } = deps;
@@ -71,7 +71,7 @@ type Found = {
   readonly read: ReadRequest | undefined;
 };
 
-/** Resolves to whether the response was sent. Rejects with a 422 if the operation does not have the response. */
+/** Resolves to whether a response was sent. Rejects with a 422 if the operation does not have the response. */
 async function force(request: ApiRequest, { operation, read }: Found, deps: ForcedResponseDeps): Promise<boolean> {
   const { overrides, ownBodies, notes, rateLimits } = deps;
   const override = operation && applyOverride(request, operation, { overrides, body: read?.body });
@@ -79,7 +79,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
   if (prefer === undefined) return false;
   const preferences = readPreferences(prefer);
   notes.add(request.res, { preferences, response: undefined });
-  // An unreferenced timer does not keep the process alive.
+  // Without `ref`, the timer does not keep the process alive.
   if (preferences.delayMs > 0) await delay(preferences.delayMs, undefined, { ref: false });
   if (operation === undefined) return false;
   if (override?.disconnect !== undefined) {
@@ -107,7 +107,7 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
 type Chosen = Found & {
   readonly operation: Operation;
   readonly response: Preference;
-  /** The body that replaces the contract's example; `undefined` if none was given. */
+  /** The body that replaces the contract's example; `undefined` if there is no such body. */
   readonly own: { readonly body: unknown } | undefined;
   readonly isDynamic: boolean | undefined;
 };
@@ -144,8 +144,8 @@ async function sendForced(
 }
 
 /**
- * Applies the first override that fits the request, unless the client's preferences name a response. Puts the override before the
- * client's preferences, because the first of two equal preferences counts.
+ * Applies the first override that fits the request, unless the client's preferences name a response. The override is put before
+ * these preferences, because the first of two equal preferences counts.
  */
 function applyOverride(
   { url, headers }: ApiRequest,
@@ -183,8 +183,8 @@ function bytesOf(body: unknown): Buffer {
 }
 
 /**
- * Returns whether the override is for the operation. An override for all operations does not apply to those that do not have its
- * response.
+ * Returns whether the override applies to the operation. An override for all operations does not apply to operations that lack
+ * its response.
  */
 function isFor(operation: Operation, override: Override): boolean {
   if (override.operation !== ALL_OPERATIONS) return override.operation === operation.operationId;
@@ -219,8 +219,8 @@ function fittingExample(request: ApiRequest, operation: Operation, status: numbe
 const WITHOUT_LIMITS = { 'RateLimit-Policy': undefined, RateLimit: undefined };
 
 /**
- * Returns the headers that belong to the body, from the server's own code, because the contract has several examples of these
- * headers.
+ * Returns the headers that depend on the body. They come from the server's own code, because the contract has several examples of
+ * these headers.
  */
 function serverHeaders(
   { allow }: ApiRequest,
@@ -249,7 +249,8 @@ function serverHeaders(
 }
 
 /**
- * Returns the rate limit headers of a 429. A 429 for requests without a valid key has none, because there is no key with limits.
+ * Returns the rate limit headers of a 429. A 429 to requests without a valid key has no such headers, because there is no key
+ * with limits.
  */
 function limitHeaders(message: string): Readonly<Record<string, string | undefined>> {
   if (message.startsWith('Too many')) return WITHOUT_LIMITS;

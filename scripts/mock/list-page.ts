@@ -12,22 +12,22 @@ import { parseInstant } from '../../src/domain/resources/instant.ts';
 import type { Collection } from './data-set.ts';
 
 type Query = Readonly<Record<string, unknown>>;
-/** The path, with its parameters filled in, and the query of a request for a list. */
+/** A request for a list: its path with the parameters filled in, and its query. */
 type Called = { readonly path: string; readonly query: Query };
 
 /** The key with which the mock signs its cursors. A server refuses these cursors. */
 const CURSOR_KEY = 'The mock of Charter signs cursors';
 
 /**
- * Returns one page of the items, filtered and sorted by the query. Recognizes filters and sort orders by the names that the
- * contract uses. Without a sort order, items are sorted by id.
+ * Returns one page of the items, filtered and sorted by the query. Recognizes filters and sort orders by their names in the
+ * contract. The default sort order is by id.
  */
 export function pageOf(
   items: readonly Json[],
   { path, query }: Called,
   { isFeed, eventTypes }: Pick<Collection, 'isFeed' | 'eventTypes'>,
 ): { body: Json; headers: Record<string, string> } {
-  // In a feed, `since` says where the first page begins. Further pages begin at their cursor, so `since` is not part of their
+  // In a feed, `since` is where the first page begins. The other pages begin at their cursor, so `since` is not part of their
   // query.
   const { since, ...others } = query;
   const followed = isFeed ? others : query;
@@ -56,7 +56,7 @@ export function pageOf(
   return { body: { data, page }, headers: hasMore ? linkTo({ path, query: followed }, nextCursor) : {} };
 }
 
-/** Returns the Link header to the next page, or no header if `nextCursor` is not a string. */
+/** Returns the Link header to the next page; no header if `nextCursor` is not a string. */
 export function linkTo({ path, query }: Called, nextCursor: unknown): Record<string, string> {
   return typeof nextCursor === 'string' ? { Link: `<${nextPageUrlOf(path, query, nextCursor)}>; rel="next"` } : {};
 }
@@ -70,8 +70,8 @@ function orderOf(sort: unknown): Order {
 }
 
 /**
- * Returns the values that determine the position of an item. With them, a page can begin after an item that has been deleted
- * meanwhile.
+ * Returns the values that determine the position of an item. With these values, the next page can begin after an item that has
+ * been deleted in the meantime.
  */
 function positionOf(item: Json, { field }: Order): Buffer {
   return Buffer.from(`${item['id']} ${item[field] ?? ''}`);
@@ -92,18 +92,18 @@ function matches(item: Json, query: Query): boolean {
   });
 }
 
-/** Compares texts by Unicode code point, as the server does. The bytes of UTF-8 have the same order. */
+/** Compares texts by Unicode code point, like the server. The bytes of UTF-8 have the same order. */
 function compareTexts(a: unknown, b: unknown): number {
   if (a === b || a === undefined || b === undefined) return 0;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
-/** The Cherokee letters. Case folding maps these letters to upper case, but other letters to lower case. */
+/** Matches the Cherokee letters, which case folding maps to upper case rather than lower case. */
 const CHEROKEE = /[\u13a0-\u13ff\uab70-\uabbf]/;
 const DOTLESS_I = 'ı';
 
 /**
- * Returns the form in which searches compare texts, independent of letter case and normalization form:
+ * Returns the form in which searches compare texts, which does not depend on letter case or normalization form:
  * NFC(toCasefold(NFD(text))), with the full default case folding of Unicode. The server does the same in SQL ("search_form" in
  * prisma/migrations).
  */

@@ -29,8 +29,8 @@ await runMockCommand({
 });
 
 /**
- * Runs the command `prism mock` of @stoplight/prism-cli in this process, with the published document. Prism prints its address
- * and each request, and runs until the process exits. Rejects if the port is in use.
+ * Runs the command `prism mock` of @stoplight/prism-cli in this process, with the published document. Prism prints its URL and
+ * each request, and runs until the process exits. Rejects if the port is in use.
  */
 async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'stock-prism'>): Promise<void> {
   // If the port is in use, `listen` rejects with a clear message. Prism would print its whole help text and exit.
@@ -42,7 +42,7 @@ async function runStockPrism({ port, host, isDynamic, dynamicSeed }: OptionsOf<'
     join(root, 'generated/openapi.yaml'),
     `--host=${host}`,
     `--port=${port}`,
-    // In production, Prism would start a second process, which would continue after a signal to this process.
+    // In production, Prism would start a second process, which would not stop when this process gets a signal.
     '--multiprocess=false',
     ...(isDynamic ? ['--dynamic'] : []),
     ...(dynamicSeed === undefined ? [] : [`--seed=${dynamicSeed}`]),

@@ -22,7 +22,7 @@ type MockApiDeps = {
 };
 
 /**
- * Creates an API that implements the same contract as the server, with the mock's handlers. The API accepts every well-formed API
+ * Creates an API that implements the same contract as the server, but with the mock's handlers. It accepts every well-formed API
  * key.
  */
 export function createMockApi(definition: Document, deps: MockApiDeps): Promise<ContractApi> {
@@ -33,7 +33,6 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     permissions: operations.flatMap(sufficientPermissionsOf),
     authenticate: acceptEveryKey(environmentOf),
     limit,
-    // The mock's key has every permission.
     permit(request) {
       request.caller = admitCaller(request.key, () => null);
     },
@@ -41,7 +40,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
   });
 }
 
-/** Returns an API key for the user to copy, the same at every start. No server accepts this key. */
+/** Returns an API key for the user to copy. It is the same at every start. No server accepts it. */
 export function mockKey(environment: Environment): string {
   return formatKey(environment, 'Mock'.repeat(10));
 }

@@ -54,13 +54,13 @@ export function createHandler(operation: Operation, { ajv, data, ownBodies }: Ha
   };
 }
 
-/** Returns the next cursor in the body of a page, or `null` if the page is the last one. */
+/** Returns the next cursor in the body of a page; `null` if the page is the last one. */
 function nextCursorOf(body: unknown): unknown {
   const page = isObject(body) && isObject(body['page']) ? body['page'] : {};
   return page['has_more'] === false ? null : page['next_cursor'];
 }
 
-/** Returns the example with the parameters of the path, such as the id. */
+/** Returns the example with the values of the path parameters, such as the id. */
 function withPathParameters(example: Json, { path }: HandlerInput, schema: Schema): Json {
   const members = Object.entries(path).filter(([name]) => schemaOfMember(schema, name) !== undefined);
   return { ...example, ...Object.fromEntries(members.map(([name, value]) => [name, canonicalId(value)])) };
@@ -94,19 +94,19 @@ export function pathOf({ path }: Operation, input: HandlerInput): string {
   return path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(input.path[name] ?? ''));
 }
 
-/** Returns the last parameter of the path, or an empty string if the path has no parameters. */
+/** Returns the last parameter of the path; an empty string if the path has no parameters. */
 export function idIn({ path }: HandlerInput): string {
   return canonicalId(Object.values(path).at(-1) ?? '');
 }
 
-/** Returns a UUID in lower case, as responses have it. Requests may contain UUIDs in upper case. */
+/** Returns a UUID in lower case, as in responses. Requests may contain UUIDs in upper case. */
 function canonicalId(value: string): string {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value.toLowerCase() : value;
 }
 
-// Without --stateful, the mock stores nothing, but a client must be able to use the ETag of one change for the next change. An
-// ETag therefore proves that the mock made the ETag, and for which id: its first half is a hash of the content, and its second
-// half is a hash of the first half and the id. All other ETags are treated as stale.
+// Without --stateful, the mock stores nothing, but a client must be able to use the ETag of one change in the next change. The
+// ETag therefore proves that the mock made the ETag for this id: its first half is a hash of the content, its second half a hash
+// of the first half and the id. All other ETags are treated as stale.
 
 const HALF_CHARACTERS = 11;
 
@@ -117,7 +117,7 @@ export function statelessTagOf(body: unknown): string {
   return `"${content}${proofOf(content, id)}"`;
 }
 
-/** Throws the contract's 412 unless one of the ETags in If-Match is current. Does nothing if the operation has no 412. */
+/** Throws the contract's 412 unless an ETag in If-Match is current. Does nothing if the operation has no 412. */
 export function requireCurrent(
   operation: Operation,
   ifMatch: string | undefined,
@@ -127,7 +127,6 @@ export function requireCurrent(
   if (message !== undefined) requireIfMatch(ifMatch, isCurrent, message);
 }
 
-/** Returns whether the mock made the ETag for this id. */
 export function isTagFor(id: string, tag: string): boolean {
   const text = tag.slice(1, -1);
   return text.slice(HALF_CHARACTERS) === proofOf(text.slice(0, HALF_CHARACTERS), id);
@@ -138,7 +137,8 @@ function proofOf(content: string, id: string): string {
 }
 
 /**
- * Returns a function that compiles the schema when it is first called. Compiling all schemas would take most of the startup time.
+ * Returns a function that compiles the schema at its first call. Compiling all schemas at once would take most of the startup
+ * time.
  */
 export function compileLater(ajv: Ajv2020, schema: Schema | true): () => ValidateFunction {
   let validate: ValidateFunction | undefined;

@@ -103,9 +103,7 @@ export type Options =
 /** The error for a mistake in the command line. */
 export class UsageError extends Error {}
 
-/**
- * Returns the options of the command line. With `--dynamic` but without a seed, data is generated from the text of `randomSeed`.
- */
+/** Returns the options of the command line. With `--dynamic` but without a seed, the seed is the result of `randomSeed`. */
 export function readOptions(parameters: readonly string[], randomSeed: () => string): Options {
   const values = parse(parameters);
   if (values.help) return { mode: 'help' };
@@ -203,7 +201,7 @@ function parse(parameters: readonly string[]) {
   try {
     return parseArgs({ args: withNegativeNumbers(parameters), options: OPTIONS }).values;
   } catch (error) {
-    // Leaves out Node's advice after the first sentence, because it concerns arguments that begin with a hyphen.
+    // Cuts off what follows ". " in Node's message: advice on how to pass an argument that begins with a hyphen.
     throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
   }
 }

@@ -11,7 +11,7 @@ export type Override = {
   /** The status of the response; `null` if `example` alone names the response, or if the operation's usual response is sent. */
   readonly status: number | null;
   readonly example: string | null;
-  /** The body that replaces the contract's example. Present only if it was given, because `null` is also a body. */
+  /** The body that replaces the contract's example. It may be `null`, so it is omitted if there is no such body. */
   readonly body?: unknown;
   /** Creates the body for each request. Rejects if the contract does not allow the body. Omitted if the body is always the same. */
   readonly createBody?: (request: SentRequest) => Promise<unknown>;
@@ -19,12 +19,12 @@ export type Override = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the connection is closed without a response, before or after the request is handled. Omitted if it is not. */
   readonly disconnect?: Disconnect;
-  /** Whether the status and the body are sent for every request, even if the contract forbids them. */
+  /** Whether the status and the body are sent in response to every request, even if the contract forbids them. */
   readonly allowInvalid?: boolean;
-  /** The requests of the operation that get the response. By default, all requests of the operation. */
+  /** The requests of the operation that get the response. The default is all of its requests. */
   readonly match?: Match;
   readonly delay_ms: number;
-  /** The number of responses left; `null` if the override lasts until it is removed. */
+  /** The number of remaining responses; `null` if the override applies until it is removed. */
   readonly left: number | null;
 };
 
@@ -33,7 +33,7 @@ export type NewOverride = Omit<Override, 'id'>;
 export const ALL_OPERATIONS = '*';
 export const MAX_OVERRIDES = 100;
 
-/** The overrides, in the order in which they were added. Editing the contract does not remove them. */
+/** The overrides in the order in which they were added. Editing the contract does not remove them. */
 export class Overrides {
   #all: Override[] = [];
   #lastId = 0;
@@ -49,7 +49,7 @@ export class Overrides {
     return added;
   }
 
-  /** Removes the override with this id, or all overrides. Returns how many were removed. */
+  /** Removes the override with this id; without an id, all overrides. Returns the number of removed overrides. */
   clear(id?: number): number {
     const before = this.#all.length;
     this.#all = id === undefined ? [] : this.#all.filter((override) => override.id !== id);
@@ -64,8 +64,8 @@ export class Overrides {
   }
 
   /**
-   * Returns the first override that fits the operation and matches the request, and reduces its number of responses left. Returns
-   * `undefined` if there is no such override.
+   * Returns the first override that fits the operation and matches the request, and decreases its number of remaining responses.
+   * Returns `undefined` if there is no such override.
    */
   take(request: Matched, fits: (override: Override) => boolean): Override | undefined {
     const taken = this.#all.find((override) => fits(override) && isMatch(override.match, request));
@@ -84,7 +84,7 @@ export function preferHeaderOf({ status, example, delay_ms: delay }: Override): 
     .join(', ');
 }
 
-/** A match after it has been read, with the values of the query as strings. */
+/** A valid match. The values of its query are strings. */
 export type Match = Omit<GivenMatch, 'query'> & { readonly query?: Readonly<Record<string, string>> };
 
 type Matched = {
@@ -137,8 +137,8 @@ export function valuesOf(value: unknown, field: string): Record<string, string> 
 }
 
 /**
- * Returns whether the text matches the pattern. Does not use a regular expression, because a pattern with many stars would make a
- * regular expression slow.
+ * Returns whether the text matches the pattern. Does not use a regular expression, which would be slow for a pattern with many
+ * stars.
  */
 function isOfPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
@@ -170,8 +170,8 @@ function contains(value: unknown, expected: unknown): boolean {
 }
 
 /**
- * The bodies that were given to the mock for successes, by the headers object of the request, because handlers get the headers,
- * but not the whole request.
+ * The bodies that the mock was given for successes. The key is the headers object of the request, because handlers get only the
+ * headers, not the whole request.
  */
 export class OwnBodies {
   readonly #bodies = new WeakMap<IncomingHttpHeaders, { readonly body: unknown }>();
@@ -180,7 +180,7 @@ export class OwnBodies {
     this.#bodies.set(headers, { body });
   }
 
-  /** Returns the body for the request, or `undefined` if the request gets the usual body. */
+  /** Returns the body for the request; `undefined` if the request gets the usual body. */
   find(headers: IncomingHttpHeaders): { readonly body: unknown } | undefined {
     return this.#bodies.get(headers);
   }

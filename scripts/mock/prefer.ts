@@ -10,15 +10,15 @@ import { examplesOf, statusesOf, successOf } from './declared-responses.ts';
  */
 export type Preference = { readonly status: number; readonly example: string | undefined };
 
-/** The maximum number of messages for one field that the contract allows in an error. */
+/** The maximum number of messages about one field. The contract does not allow more in an error. */
 const MAX_MESSAGES = 10;
-/** The maximum number of characters that a message quotes from the client's text. */
+/** The maximum number of characters of the client's text in a message. */
 const MAX_QUOTED_CHARACTERS = 60;
 
 /**
- * Returns the response that a header such as `Prefer: code=422, example=limit` names, or `undefined` if it names no response. If
- * the header names only an example, the response is the success if it has that example, otherwise the first status with that
- * example. Throws a 422 with the operation's statuses or examples if the operation does not have the response.
+ * Returns the response that a header such as `Prefer: code=422, example=limit` names, or `undefined` if it names none. If the
+ * header names only an example, the response is the success or, if the success does not have that example, the first status that
+ * does. Throws a 422 if the operation does not have the response. The 422 lists the operation's statuses or examples.
  */
 export function preferenceOf(header: string | string[] | undefined, operation: Operation): Preference | undefined {
   return responseOf(readPreferences(header), operation);
@@ -26,9 +26,9 @@ export function preferenceOf(header: string | string[] | undefined, operation: O
 
 export type Choice = Pick<Preferences, 'code' | 'example'>;
 
-/** How a refusal begins: with the field that names the status or the example, and the words before the value of that field. */
+/** The beginnings of refusals: the field that names the status or the example, and the words before the value of that field. */
 export type ChoiceWords = Readonly<Record<keyof Choice, readonly [field: string, words: string]>> & {
-  /** Whether all examples are listed in one message, which may be longer than the contract allows. */
+  /** Whether one message lists all examples. Such a message may be longer than the contract allows. */
   readonly isOneMessage: boolean;
 };
 
@@ -86,7 +86,7 @@ function unknownExampleError(
   return new DomainError('invalid', `${field} ${message} ${lines[0]}`, { [field]: [message, ...lines] });
 }
 
-/** Joins neighboring texts, so that at most `maxLines` texts are left. */
+/** Joins neighbouring texts, so that at most `maxLines` texts remain. */
 function joinNeighbours(texts: readonly string[], maxLines: number): string[] {
   const size = Math.ceil(texts.length / maxLines);
   return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) =>
@@ -99,12 +99,15 @@ type Preferences = {
   /** The status; `undefined` if it was not sent. `responseOf` checks `code` and `example` against the operation. */
   readonly code: string | undefined;
   readonly example: string | undefined;
-  /** Whether data is generated; `undefined` if the client has no preference, so that the mock decides. */
+  /** Whether the data is to be generated; `undefined` if the client has no preference. */
   readonly dynamic: boolean | undefined;
   readonly delayMs: number;
-  /** The preferences that the mock applies, as in the Preference-Applied header, except `code` and `example`. */
+  /** The preferences that the mock applies, in the format of the Preference-Applied header, without `code` and `example`. */
   readonly applied: readonly string[];
-  /** One sentence for each preference that the mock does not apply. A sentence quotes only the name of the preference. */
+  /**
+   * One sentence for each preference that the mock does not apply. Of the client's text, a sentence contains only the name of the
+   * preference.
+   */
   readonly warnings: readonly string[];
 };
 
@@ -196,7 +199,7 @@ export const WARNING_HEADER = 'X-Mock-Warning';
 type Note = {
   readonly preferences: Preferences;
   readonly response: Preference | undefined;
-  /** Headers that were given to the mock for the response. */
+  /** Headers that the mock was given for the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Whether the connection is closed in place of the response. */
   readonly isDisconnected?: boolean;
@@ -215,7 +218,7 @@ export function sendOrDisconnect(send: Send): Send {
 
 export type PreferenceNotes = {
   add(res: ServerResponse, note: Note): void;
-  /** Returns a `Send` that adds headers to each response: which preferences were applied and which were not. */
+  /** Returns a `Send` that adds headers to each response. The headers say which preferences were applied and which were not. */
   sendWith(send: Send): Send;
 };
 
@@ -244,7 +247,7 @@ export function createPreferenceNotes(onWarning: (warning: string) => void): Pre
 
 function withHeaders(response: RawResponse, headers: Readonly<Record<string, string>>): RawResponse {
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
-  // Names and values alternate.
+  // In `fields`, names and values alternate.
   const others = response.fields.filter((_, i, all) => !names.has(String(all[i - (i % 2)]).toLowerCase()));
   return { ...response, fields: [...others, ...Object.entries(headers).flat()] };
 }
@@ -254,7 +257,7 @@ type Shown = { readonly applied: readonly string[]; readonly warnings: readonly 
 function shownOf({ preferences, response }: Note, status: number): Shown {
   const { code, example, applied, warnings } = preferences;
   if (code === undefined && example === undefined) return { applied, warnings };
-  // A 304 stands for a success that the client already has.
+  // A 304 can replace a 200 that the client already has.
   if (response === undefined || (status !== response.status && !(response.status === 200 && status === 304)))
     return { applied, warnings: [...warnings, notSent(response)] };
   const chosen = [

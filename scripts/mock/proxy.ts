@@ -13,11 +13,11 @@ import { createRequestCheck, type Refusal } from './request-check.ts';
 import { printable, requestLine } from './request-log.ts';
 
 type ProxyOptions = {
-  /** The server to which requests are forwarded. */
+  /** The server to which the requests are forwarded. */
   readonly target: URL;
   readonly port: number;
   readonly host: string;
-  /** Called with one line for each request and one for each disagreement. */
+  /** Called with one line for each request and one line for each disagreement. */
   readonly print: (line: string) => void;
 };
 
@@ -25,7 +25,9 @@ export type ContractProxy = { readonly url: string; readonly tally: Tally; close
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Starts a proxy that forwards requests to a real server, and checks every request and every response against the contract. */
+/**
+ * Starts a proxy that forwards requests to a real server. The proxy checks every request and every response against the contract.
+ */
 export async function startProxy({ target, port, host, print }: ProxyOptions): Promise<ContractProxy> {
   const document = await readDocument();
   const tally = new Tally();
@@ -62,13 +64,13 @@ function createListener(deps: ListenerDeps): RequestListener {
 /** Reads the body of the request. If the request has no body, its stream has already ended (see src/server.ts). */
 async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'incomplete'> {
   if (req.readableEnded) return Buffer.alloc(0);
-  // Given the length, getRawBody refuses a body that is too large before it reads the body.
+  // If getRawBody gets the length, it refuses a body that is too large before reading the body.
   return getRawBody(req, { length: req.headers['content-length'] ?? null, limit: MAX_BODY_BYTES }).catch(
     (error: unknown) => bodyProblemOf(error) ?? 'incomplete',
   );
 }
 
-/** Ends a request that is not forwarded. This is not a disagreement, because the server does not get the request. */
+/** Ends a request that is not forwarded. Such a request is not a disagreement, because the server does not get it. */
 function endUnforwarded(
   req: IncomingMessage,
   res: ServerResponse,
@@ -113,22 +115,25 @@ function fail(
   res.end(JSON.stringify({ message: `The server behind this proxy gave no response: ${reason}` }));
 }
 
-/** Returns whether the header is a CORS header. The proxy's own CORS headers replace those of the server. */
+/** Returns whether the header is a CORS header. The proxy replaces the server's CORS headers with its own. */
 function isCorsHeader(name: string): boolean {
   return /^access-control-/i.test(name);
 }
 
-/** A request with its body, and the server's response to the request. */
+/** A request with its body, and the server's response. */
 type Exchange = { readonly req: IncomingMessage; readonly body: Buffer; readonly response: CheckedResponse };
 
-/** Refusals that never depend on the server's data. */
+/** The statuses of refusals that never depend on the server's data. */
 const INDEPENDENT_OF_DATA = [400, 405, 406, 413, 414, 415];
-/** Refusals that a server may send for any request, because of the state or the limits of the key, or a problem of the server. */
+/**
+ * The statuses of refusals that a server may send in response to any request: because of the key's state or limits, or because of
+ * a problem of the server.
+ */
 const ALWAYS_ALLOWED = [401, 403, 429, 500, 503];
 
 /**
- * Creates a check that a response conforms to the contract, and that the server refuses exactly those requests that the contract
- * forbids.
+ * Creates the check that a response conforms to the contract, and that the server refuses exactly those requests that the
+ * contract forbids.
  */
 async function createExchangeCheck(document: Document): Promise<(exchange: Exchange) => Promise<Finding>> {
   const checkResponse = createConformityCheck({ ...document });
@@ -144,8 +149,8 @@ async function createExchangeCheck(document: Document): Promise<(exchange: Excha
 }
 
 /**
- * Returns the disagreement between the contract and the server; `null` if they agree. `refusal` is the contract's refusal, `null`
- * if the contract allows the request; `status` is the status of the server's response.
+ * Returns the disagreement between the contract and the server; `null` if they agree. `refusal` is why the contract forbids the
+ * request, `null` if the contract allows the request. `status` is the status of the server's response.
  */
 function refusalDisagreement(refusal: Refusal | null, status: number): string | null {
   if (refusal === null) {
@@ -172,7 +177,7 @@ type ForwardedResponse = {
 type Header = readonly [name: string, value: string];
 
 /**
- * Headers that are not forwarded: those of the connection (RFC 9110, section 7.6.1), those that the proxy sets itself, and
+ * Headers that are not forwarded: those of the connection (RFC 9110, section 7.6.1), those that the proxy itself sets, and
  * Accept-Encoding, because the proxy cannot check a compressed response.
  */
 const NOT_FORWARDED = new Set([
@@ -195,7 +200,7 @@ const NOT_FORWARDED = new Set([
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 const TIMEOUT_SECONDS = 60;
 
-/** Sends the request to the server with its headers unchanged, including repeated headers. Rejects if there is no response. */
+/** Sends the request to the server with unchanged headers, even repeated headers. Rejects if there is no response. */
 function forward(req: IncomingMessage, body: Buffer, target: URL): Promise<ForwardedResponse> {
   const hasBody = req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
   const hasLength = hasBody || !WITHOUT_BODY.has(req.method ?? 'GET');
@@ -271,7 +276,7 @@ class Tally {
     }
   }
 
-  /** Returns a line with the totals, then one line for each disagreement, the most frequent first. */
+  /** Returns a line with the totals, followed by one line for each disagreement, the most frequent first. */
   summary(): string[] {
     const counts = [...this.#counts].sort(([, a], [, b]) => b - a);
     return [

@@ -4,11 +4,11 @@ import { hashKey } from '../../src/domain/keys/api-key.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/keys/request-limits.ts';
 import type { Admission } from '../../src/traffic/request-limiter.ts';
 
-/** The limits in requests per second, 0 for no limit. By default, the limits are those of a server. */
+/** The limits in requests per second; 0 means no limit. The default is the limits of a server. */
 export type MockLimits = Partial<Pick<RequestLimits, 'perKey' | 'perOrganization'>>;
 
 /**
- * The token bucket of one limit. The bucket holds at most the tokens for one second. A large batch makes the number of tokens
+ * The token bucket of one limit. It holds at most the tokens of one second. After a large batch, the number of tokens can be
  * negative.
  */
 class Bucket {
@@ -37,7 +37,7 @@ class Bucket {
 /** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests as a single server would. At the start, no request has been counted. All keys belong to one organization. */
+/** Counts requests like a single server. All keys belong to one organization. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;
@@ -50,24 +50,23 @@ export class MockRateLimits {
     this.#clock = clock;
   }
 
-  /** Fills all buckets. */
   reset(): void {
     this.#keys.clear();
     this.#organization = undefined;
   }
 
-  /** Sets the rate limit headers of the response. Throws a 429 if a limit refuses the request, or the extra items of a batch. */
+  /** Sets the rate limit headers of the response. Throws a 429 if a limit refuses the request or the further items of a batch. */
   limit(request: ApiRequest): void {
     const admission = this.#admit(hashKey(request.headers.authorization ?? ''), request.extraItems);
     if (admission !== null) applyAdmission(request, admission);
   }
 
-  /** Returns the rate limit headers of a forced response. The response counts as a request, but no limit refuses it. */
+  /** Returns the rate limit headers of a forced response. It counts as a request, but no limit refuses it. */
   headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
     try {
       this.limit(request);
     } catch {
-      // Although `limit` throws, it has set the headers, which show that no requests are left.
+      // `limit` has set the headers before it threw. They show that no requests are left.
     }
     const [, policy, , left] = request.rateLimitFields;
     request.rateLimitFields = [];

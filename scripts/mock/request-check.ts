@@ -11,7 +11,6 @@ import { createMockApi } from './mock-api.ts';
 export type Refusal = {
   readonly status: number;
   readonly message: string;
-  /** One sentence for each problem. */
   readonly problems: readonly string[];
 };
 
@@ -21,10 +20,7 @@ export type Refusal = {
  */
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
 
-/**
- * Creates a check of requests against the contract. The check uses the server's own code. The check accepts keys of both
- * environments.
- */
+/** Creates a check of requests against the contract, from the server's own code. It accepts keys of both environments. */
 export async function createRequestCheck(document: Document): Promise<RequestCheck> {
   const api = await createMockApi(document, {
     operations: operationsOf({ ...document }),
@@ -46,8 +42,8 @@ export async function createRequestCheck(document: Document): Promise<RequestChe
 }
 
 /**
- * Returns the problems that a refusal names: the message or, for a 422, the messages of all fields, each after the name of its
- * field.
+ * Returns the problems in a refusal: for a 422, the messages of all fields, each after the name of its field; otherwise, the
+ * message.
  */
 export function problemsOf(error: unknown): string[] {
   const { body } = exceptionOf(error);
@@ -58,8 +54,8 @@ export function problemsOf(error: unknown): string[] {
 }
 
 /**
- * The maximum size of a body. It is above the limit of every operation, so that the server's own code still refuses bodies that
- * are too large.
+ * The maximum size of a body in bytes. It exceeds the limit of every operation, so that the server's own code still refuses
+ * bodies that are too large.
  */
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -72,7 +68,7 @@ export type ReadRequest = {
   again(): ApiRequest;
 };
 
-/** Reads the body before the API does. Returns the part that was received if the body is too large or incomplete. */
+/** Reads the body before the API does. If the body is too large or incomplete, returns the received part. */
 export async function readAhead({ req, res, exchange }: ApiRequest): Promise<ReadRequest> {
   const bytes = await bytesOf(req);
   return {
@@ -82,7 +78,7 @@ export async function readAhead({ req, res, exchange }: ApiRequest): Promise<Rea
   };
 }
 
-/** Returns a copy of the request with this body, because the original stream has been read. */
+/** Returns a copy of the request with this body, because the stream of the original can be read only once. */
 function copyOf(
   { method, url, httpVersion, headers, headersDistinct, rawHeaders }: IncomingMessage,
   body: Buffer,

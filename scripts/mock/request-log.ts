@@ -6,10 +6,10 @@ import type { MockRequest, SentRequest } from './package/types.ts';
 
 const MAX_REQUESTS = 1000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/** The maximum nesting of a logged body. JSON.parse reads deeper arrays than JSON.stringify can write. */
+/** The maximum nesting of a logged body. JSON.parse accepts deeper nesting than JSON.stringify. */
 const MAX_DEPTH = 100;
 
-/** The most recent requests, in the order in which the mock has responded to them. */
+/** The latest requests, in the order of the mock's responses. */
 export class RequestLog {
   readonly #now: () => Date;
   #texts: string[] = [];
@@ -25,12 +25,12 @@ export class RequestLog {
     return this.#texts.map((text) => JSON.parse(text));
   }
 
-  /** Notes what is wrong with a request, before the response is sent. */
+  /** Records what is wrong with a request, before the response is sent. */
   note({ res }: Pick<AnsweredRequest, 'res'>, problems: readonly string[]): void {
     this.#problems.set(res, problems);
   }
 
-  /** Returns a `Send` that adds each request to the log before its response is sent. */
+  /** Returns a `Send` that adds each request to the log before the response is sent. */
   sendWith(send: Send): Send {
     return (request, response) => {
       this.#add(request, response.status);
@@ -38,7 +38,7 @@ export class RequestLog {
     };
   }
 
-  /** Removes all requests. Returns how many there were. */
+  /** Removes all requests. Returns the number of removed requests. */
   clear(): number {
     const { length } = this.#texts;
     this.#texts = [];
@@ -96,8 +96,6 @@ function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isWithin(member, levels - 1));
 }
-
-// The lines that the mock and the proxy print.
 
 const MAX_PRINTED = 300;
 

@@ -7,18 +7,17 @@ import { schemaOf, successOf } from './declared-responses.ts';
 import { type Items, MAX_ITEMS, UniqueField } from './store.ts';
 import { emptyValueOf, inServerOrder, uuidOf } from './written-body.ts';
 
-/** Returns the initial items of a mock. Throws a 422 that names every mistake. */
+/** Returns the initial items of a mock. Throws a 422 that names every mistake in the seed. */
 export type ReadSeed = (seed: unknown) => Items;
 
 type SeedDeps = {
   readonly operations: readonly Operation[];
-  /** The paths of the lists. */
   readonly lists: readonly string[];
   readonly ajv: Ajv2020;
   readonly now: () => Date;
 };
 
-/** What the contract defines about the items of a list. */
+/** What the contract says about the items of a list. */
 type Described = {
   readonly path: string;
   readonly name: string;
@@ -29,8 +28,8 @@ type Described = {
 };
 
 /**
- * Creates the reader of a seed, which contains items by the name of their list: `{ "parent_programs": [{ "name": "Nordic Scholars
- * Exchange" }] }`.
+ * Creates the reader of a seed. A seed contains items by the name of their list, as in `{ "parent_programs": [{ "name": "Nordic
+ * Scholars Exchange" }] }`.
  */
 export function createSeedReader({ operations, lists, ajv, now }: SeedDeps): ReadSeed {
   const described = new Map(lists.map((path) => describe(path, operations)).map((each) => [each.name, each] as const));
@@ -86,10 +85,10 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
       violations.add(place, 'must be an object.');
       return {};
     }
-    // The times are one millisecond apart, so that lists return the items in the order of the seed.
+    // The times are one millisecond apart, so that lists have the order of the seed.
     const item = complete(sent, { list, place, at: new Date(now - given.length + i).toISOString() });
     if (!validate(item)) add(validate);
-    // The rules for a request are stricter than those for a response: for example, they forbid blank names.
+    // The schema of a request is stricter than that of a response: it forbids blank names, for example.
     if (!validateCreation(writablePart(sent, creation))) add(validateCreation);
     add({ errors: invalidTextsIn(sent) });
     for (const field of uniqueNames) {
@@ -103,11 +102,11 @@ function readItems(given: readonly unknown[], list: Described, { ajv, violations
   });
 }
 
-/** Adds what a server adds to an item: the id, the times, and empty values for fields that a creation request may omit. */
+/** Adds what a server adds to an item: the id, the times, and empty values for fields that a request may omit. */
 function complete(sent: Json, { list, place, at }: { list: Described; place: string; at: string }): Json {
   const { schema, creation } = list;
   const properties = Object.entries(schema.properties ?? {});
-  // A time that can be null belongs to something that has not happened yet, such as "archived_at".
+  // A time that can be null, such as "archived_at", belongs to something that has not happened yet.
   const isTime = (of: Schema) => of.format === 'date-time' && emptyValueOf(of) === undefined;
   const time = properties.map(([name, of]) => isTime(of) && sent[name]).find((value) => typeof value === 'string');
   const added = properties.flatMap(([name, of]): [string, unknown][] => {

@@ -8,15 +8,15 @@ import { printable } from './request-log.ts';
 
 type Sending = {
   readonly receiver: URL;
-  /** The bytes of the secret that signs the events. */
+  /** The bytes of the secret with which the events are signed. */
   readonly secret: Uint8Array;
   /** Called with one line for each event. */
   readonly print: (line: string) => void;
 };
 
 /**
- * Sends every example of the contract's webhooks to the receiver, one after the other, with the signature that Charter would
- * send. Resolves to whether each response was a 2xx. Stops at the first event that gets no response.
+ * Sends every example of the contract's webhooks to the receiver, one after the other, each signed as Charter would sign it.
+ * Resolves to whether all responses were 2xx. Stops at the first event without a response.
  */
 export async function sendEvents({ receiver, secret, print }: Sending): Promise<boolean> {
   const document = { ...(await readDocument()) };
@@ -30,7 +30,7 @@ export async function sendEvents({ receiver, secret, print }: Sending): Promise<
   return isFine;
 }
 
-/** Returns the examples of the webhooks' bodies, in the document's order. */
+/** Returns the examples in the bodies of the webhooks, in the document's order. */
 function eventsIn(document: Json): Json[] {
   return webhooksOf(document).flatMap(({ requestBody }) =>
     Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => Object(value)),

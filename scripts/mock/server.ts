@@ -33,18 +33,21 @@ import { createStatefulHandler } from './stateful-handler.ts';
 import { Store } from './store.ts';
 
 export type MockOptions = {
-  /** The port; 4010 by default, 0 for any free port. */
+  /** The port. The default is 4010; 0 stands for any free port. */
   readonly port?: number;
   readonly host?: string;
-  /** The environment whose keys are accepted; live by default. */
+  /** The environment whose keys are accepted. The default is live. */
   readonly environment?: Environment;
-  /** The seed of generated data, which replaces the contract's examples. The same seed gives the same data. */
+  /**
+   * The seed of generated data. With a seed, the data is generated instead of taken from the contract's examples. The same seed
+   * gives the same data.
+   */
   readonly dynamicSeed?: string | undefined;
   /** Whether the mock keeps what requests create, change and delete, in memory. */
   readonly isStateful?: boolean;
-  /** The initial data of a stateful mock: items by the name of their list. By default, the contract's examples are used. */
+  /** The initial data of a stateful mock: items by the name of their list. The default is the contract's examples. */
   readonly seed?: unknown;
-  /** The limits in requests per second; by default, those of a server. */
+  /** The limits in requests per second. The default is the limits of a server. */
   readonly limits?: MockLimits | undefined;
   /** The clock of the rate limits. Returns milliseconds, which never decrease. */
   readonly clock?: (() => number) | undefined;
@@ -68,8 +71,8 @@ export type Mock = {
 };
 
 /**
- * Starts a mock, which responds as a server would, but with the contract's examples and without a database. Rejects if the port
- * is in use.
+ * Starts a mock. It responds like a server, but with the contract's examples and without a database. Rejects if the port is in
+ * use.
  */
 export async function openMock(assets: Assets, options: MockOptions = {}): Promise<Mock> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST, environment = 'live', isStateful = false } = options;
@@ -109,7 +112,7 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
   };
 }
 
-/** The parts of the mock that stay when the contract is edited. */
+/** The parts of the mock that remain when the contract is edited. */
 type MockSetup = Required<Pick<MockOptions, 'environment' | 'isStateful' | 'dynamicSeed' | 'seed' | 'now'>> & {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
@@ -126,7 +129,7 @@ type Chosen = { readonly operation: Operation; readonly stateless: OperationHand
 
 type MockListener = { readonly listener: RequestListener; readonly control: Control };
 
-/** Creates the request listener of the mock. Rejects if the document cannot be served or the seed is not valid. */
+/** Creates the request listener of the mock. Rejects if the document cannot be served or the seed is invalid. */
 async function createMockListener(assets: Assets, setup: MockSetup): Promise<MockListener> {
   const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
   const { document } = assets;
@@ -142,8 +145,8 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
   /**
-   * Returns generated data or the contract's examples. The kind that the mock was not started with is created when it is first
-   * needed.
+   * Returns generated data or the contract's examples. Both are possible: the kind with which the mock was not started is created
+   * when it is first needed.
    */
   const dataOf = (isDynamic = data.isDynamic) => {
     if (isDynamic === data.isDynamic) return data;
@@ -155,15 +158,15 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const transmit = sendOrDisconnect(createSend(apiSecurityHeaders()));
   const send = notes.sendWith(log.sendWith(transmit));
   /**
-   * Returns a handler that sends an example that the request names, or a body that was given to the mock, unchanged and without
-   * changing the store. All other requests go to `own`.
+   * Returns a handler. If the request names an example, or if the mock was given a body for the request, the handler sends that
+   * example or body unchanged and does not change the store. Otherwise it calls `own`.
    */
   const orChosen =
     (own: OperationHandler, { operation, stateless }: Chosen): OperationHandler =>
     async (input) => {
       const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
       if (!isExample && ownBodies.find(input.headers) === undefined) return own(input);
-      // If-Match has the ETag of the stored item, but `stateless` would compare it with the ETag of the example.
+      // If-Match contains the ETag of the stored item, but `stateless` would compare it with the ETag of the example.
       if (store !== undefined) delete input.headers['if-match'];
       return stateless(input);
     };

@@ -17,7 +17,7 @@ type StatefulDeps = {
   readonly data: DataSet;
   readonly store: Store;
   readonly now: () => Date;
-  /** The handler for the case that the operation neither reads nor changes the store. */
+  /** The handler of an operation that neither reads nor changes the store. */
   readonly stateless: OperationHandler;
 };
 
@@ -29,7 +29,7 @@ type Kept = Pick<StatefulDeps, 'store' | 'now' | 'stateless'> & {
   /** The path of the collection's list. */
   readonly list: string;
   readonly compiled: () => ValidateFunction;
-  /** Returns the first example of the operation's success, with the headers in the contract. */
+  /** Returns the first example of the operation's success, with its headers. */
   readonly example: () => ContractResponse;
 };
 
@@ -108,9 +108,9 @@ const updateItem: Action = async (input, kept) => {
 };
 
 /**
- * Applies an action to an item. Sets the fields of the request body, and the fields in which the action's example differs from
- * the collection's example with the same id. A timestamp in the example becomes the time of the action, unless the item already
- * has a timestamp. Changes nothing if the action's example is not an item of the collection.
+ * Applies an action to an item. Sets the fields of the request body. Also sets the fields in which the action's example differs
+ * from the collection's example with the same id. If such a field is a timestamp, it becomes the time of the action, unless the
+ * item already has a timestamp there. Does nothing if the action's example is not an item of the collection.
  */
 const applyAction: Action = async (input, kept) => {
   const { operation, collection, now, example } = kept;
@@ -162,12 +162,12 @@ const deleteItem: Action = async (input, kept) => {
   return respond(input, kept, null);
 };
 
-/** Returns the current time or the time one millisecond after the last change, whichever is later. */
+/** Returns the current time, or one millisecond after the last change if that is later. */
 function timeOfChange(current: Json, now: () => Date): Date {
   return new Date(Math.max(now().getTime(), Date.parse(String(current['updated_at'])) + 1));
 }
 
-/** Returns the item of the request. Throws the contract's 404 if there is no such item. */
+/** Returns the item of the request. Throws the contract's 404 if the item does not exist. */
 function getCurrent(input: HandlerInput, { operation, store, list }: Kept): Json {
   const item = store.find(list, idIn(input));
   if (item === undefined) throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');

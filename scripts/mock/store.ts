@@ -23,20 +23,20 @@ export type Items = ReadonlyMap<string, readonly Json[]>;
 export const MAX_ITEMS = 10_000;
 const MAX_IDEMPOTENCY_KEYS = 10_000;
 
-/** The data of `--stateful`, in memory. */
+/** The data of a stateful mock, in memory. */
 export class Store {
   readonly #options: StoreOptions;
   /** The items by id, for each path of a list. A Map keeps the order in which items were added. */
   readonly #items = new Map<string, Map<string, Json>>();
   readonly #creations = new Map<string, Creation & { readonly at: number }>();
 
-  /** Creates a store with the items of `data`, or with those of the contract's examples. */
+  /** Creates a store with the items in `data`. The default is those of the contract's examples. */
   constructor(options: StoreOptions, data?: Items) {
     this.#options = options;
     this.reset(data);
   }
 
-  /** Removes everything, and begins again with the items of `data`, or with those of the contract's examples. */
+  /** Removes everything, and adds the items in `data`. The default is those of the contract's examples. */
   reset(data?: Items): void {
     this.#creations.clear();
     for (const collection of this.#options.collections) {
@@ -61,7 +61,7 @@ export class Store {
     return this.#of(path).get(id);
   }
 
-  /** Adds or replaces an item. Removes the oldest item if there are too many items. */
+  /** Adds or replaces an item. Removes the oldest item if there are too many. */
   put(path: string, item: Json): void {
     const items = this.#of(path);
     items.set(String(item['id']), item);
@@ -76,8 +76,8 @@ export class Store {
   }
 
   /**
-   * Returns the body of the first response to the request. Returns `undefined` if the key was never used, or was used so long ago
-   * that a server would have forgotten the key. Throws a 422 if the key was used for another request.
+   * Returns the body of the first response to the request. Returns `undefined` if the key was never used, or so long ago that a
+   * server would have forgotten it. Throws a 422 if the key was used for another request.
    */
   findCreation(idempotencyKey: string | undefined, request: string): Json | undefined {
     const creation = this.#creations.get(idempotencyKey ?? '');
@@ -104,7 +104,7 @@ export class Store {
 
 export type Change = {
   readonly kind: 'created' | 'updated' | 'deleted' | { readonly verb: string };
-  /** The item after a change, or before a deletion. */
+  /** The item after the change, or before its deletion. */
   readonly item: Json;
   readonly at: Date;
 };
@@ -112,9 +112,9 @@ export type Change = {
 type Feed = { readonly store: Store; readonly collections: readonly Collection[] };
 
 /**
- * Adds the event of a change to the feed, if the contract has a type for it, such as "parent_program.created". After the dot, the
- * type for an action begins with the action's verb: "parent_program.archived" for "archive". If the contract has no such type,
- * the event is that of an update.
+ * Adds the event of a change to the feed. The contract must have a type for it, such as "parent_program.created". The type for an
+ * action begins with the action's verb after the dot: "parent_program.archived" for "archive". If there is no such type, the
+ * event is that of an update.
  */
 export function recordEvent({ store, collections }: Feed, list: string, { kind, item, at }: Change): void {
   const noun = list.split('/').at(-1)?.replace(/s$/, '');
@@ -129,8 +129,8 @@ export function recordEvent({ store, collections }: Feed, list: string, { kind, 
     store.put(feed.path, { id: newId(), type, timestamp: at.toISOString(), data: item });
 }
 
-// Items that refer to items of other lists. References are recognized by the names in the contract: "parent_program_id" is the id
-// of an item of "/api/parent_programs".
+// References between items of different lists. They are recognized by the names in the contract: "parent_program_id" is the id of
+// an item of "/api/parent_programs".
 
 /** Throws the server's 422 if a field of the request refers to an item that does not exist. */
 export function requireReferences(item: Json, operation: Operation, { store, collections }: Feed): void {
@@ -145,7 +145,7 @@ export function requireReferences(item: Json, operation: Operation, { store, col
   }
 }
 
-/** Deletes an item and, as the server's database does, all items that refer to it. */
+/** Deletes an item and, like the server's database, all items that refer to it. */
 export function removeWithReferring(feed: Feed, { list, item, at }: { list: string; item: Json; at: Date }): void {
   const { store, collections } = feed;
   store.remove(list, String(item['id']));
@@ -161,7 +161,7 @@ function referenceTo(list: Collection['path']): string {
   return `${list.slice(list.lastIndexOf('/') + 1).replace(/s$/, '')}_id`;
 }
 
-/** A field and its value, as the message of a conflict quotes them: `external_id "sis-20417"`. */
+/** Matches a field and its value as the message of a conflict quotes them: `external_id "sis-20417"`. */
 const QUOTED = /(\w+) ("(?:[^"\\]|\\.)*")/;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -179,7 +179,7 @@ export class TakenError extends DomainError {
   }
 }
 
-/** A field whose values must be unique. The contract names the field in an example of a 409. */
+/** A field whose values must be unique. The contract names it in an example of a 409. */
 export class UniqueField {
   readonly name: string;
   readonly #quoted: string;

@@ -28,7 +28,7 @@ export function bodyOfUpdate(current: Json, { sent, schema }: Write): Json {
   return { ...body, updated_at: new Date(Date.parse(updatedAt) + 1000).toISOString() };
 }
 
-/** Throws a 422 if a change makes the item invalid, although the request itself was valid. */
+/** Throws a 422 if a change makes the item invalid. This is possible even if the request itself is valid. */
 export function requireValid(item: Json, validate: ValidateFunction): void {
   if (validate(item)) return;
   const errors = validate.errors ?? [];
@@ -48,14 +48,14 @@ export function requireValid(item: Json, validate: ValidateFunction): void {
 }
 
 /**
- * Returns the schema of a member: its own schema, or the schema of additional members. Returns `undefined` if there is neither.
+ * Returns the schema of a member: its own schema, otherwise that of additional members. Returns `undefined` if there is neither.
  */
 export function schemaOfMember({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
   if (Object.hasOwn(properties, name)) return properties[name];
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Returns the empty value of a member: null, {} or []. Returns `undefined` if the schema allows none of them. */
+/** Returns the empty value of a member: null, {} or []. Returns `undefined` if the schema allows no empty value. */
 export function emptyValueOf({ type = [] }: Schema): unknown {
   const types = [type].flat();
   if (types.includes('null')) return null;
@@ -68,7 +68,7 @@ export function emptyValueOf({ type = [] }: Schema): unknown {
  * member. Members that are not in the schema stay unchanged.
  */
 function mergePatch(current: Json, patch: Json, schema: Schema): Json {
-  // A Map, because an assignment to the member "__proto__" of an object would be lost.
+  // In a plain object, an assignment to the member "__proto__" would be lost, so the members are in a Map.
   const members = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(patch)) {
     const memberSchema = schemaOfMember(schema, name);
@@ -98,7 +98,7 @@ export function inServerOrder<T>(value: T, schema: Schema): T {
   return typeof schema.additionalProperties === 'object' ? inJsonbOrder(object) : object;
 }
 
-/** Returns a UUID in the format of version 7, always the same for the same text. */
+/** Returns a UUID in the format of version 7. The same text always gives the same UUID. */
 export function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,4 +1,4 @@
-// The file of the table in src/store, and the handlers.
+// Writes the code of the resource: the file of its table in src/store, and its handlers.
 import { type Field, type Kind, OWN_ID } from './field.ts';
 import { pascal } from './names.ts';
 import { isRequired, type Resource } from './resource.ts';
@@ -78,7 +78,7 @@ export const list${types}: Handler<'list${types}'> = (input, { db }) =>
 ${handlers.join('')}${resource.hasOwnId ? batch : ''}`;
 }
 
-/** The name of the function that responds to each operation. The list and the batch have none. */
+/** The name of the function with which an operation responds. The list and the batch have no such function. */
 const RESPONDING = {
   create: 'respondToCreation',
   get: 'respondWithRow',

@@ -1,4 +1,4 @@
-// The parameters and the examples of the contract.
+// Writes the parameters and the examples of the contract.
 import { type Field, OWN_ID } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
 import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
@@ -110,7 +110,7 @@ function eventExamples(resource: Resource): Files {
   );
 }
 
-/** Returns those examples of the upsert and the batch that differ from the examples of parent programs in more than names. */
+/** Returns the examples of the upsert and the batch that differ from those of parent programs in more than names. */
 function ownIdExamples(resource: Resource): Files {
   const {
     names: { type, noun },

@@ -53,7 +53,7 @@ function indexesOf(resource: Resource): string[][] {
     ['updatedAt', 'id'],
     ...(isSortedByName(resource) ? [['name', 'id']] : []),
     ...filters.map(({ property }) => [property, 'createdAt', 'id']),
-    // The deletion of a row searches for rows that refer to it.
+    // When a row is deleted, PostgreSQL looks for rows that refer to it.
     ...references.map(({ property }) => [property]),
   ].map((columns) => ['organizationId', ...columns]);
 }
@@ -87,7 +87,7 @@ ${[...unique, ...indexes].join('')}  @@map("${names.plural}")
 `;
 }
 
-/** Returns lines of a model. Each row has the name, the type and the attributes of a field. */
+/** Returns lines of a model. Each row consists of a field's name, type and attributes. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widthOf = (i: number) => Math.max(...rows.map((row) => row[i]?.length ?? 0));
   const [first, second] = [widthOf(0), widthOf(1)];
@@ -138,7 +138,7 @@ function createIndex(table: string, fields: readonly string[], kind: string): st
   return `-- CreateIndex\nCREATE ${kind} "${name}" ON "${table}"(${quote(columns)});\n\n`;
 }
 
-/** Returns a name of at most 63 bytes, PostgreSQL's maximum. As Prisma does, shortens the part before the suffix. */
+/** Returns a name of at most 63 bytes, PostgreSQL's maximum. Shortens the part before the suffix, like Prisma. */
 function nameOf(table: string, columns: readonly string[], suffix: string): string {
   return `${[table, ...columns].join('_').slice(0, 63 - suffix.length - 1)}_${suffix}`;
 }
@@ -166,7 +166,7 @@ function triggers({ names: { plural, singular }, hasEvents }: Resource): string 
   return `SELECT "bump_versions_with"('${plural}');\n${events}`;
 }
 
-/** Returns the models that the references refer to. */
+/** Returns the models to which the references refer. */
 export function targetsOf(resource: Resource): string[] {
   return references(resource).map(({ model }) => model);
 }

@@ -1,4 +1,4 @@
-// The changes to existing files. Each change names its place, and the command fails if the place does not exist.
+// The changes to existing files. Each change names its place. The command fails if the place does not exist.
 
 import { numberOf, parseVersion, successorOf } from '../release-contract/decide.ts';
 import { alignColumns, model, targetsOf } from './database.ts';
@@ -11,7 +11,6 @@ export type Edit = {
   readonly file: string;
   /** A pattern that must match exactly once. */
   readonly place: RegExp;
-  /** Returns the text that replaces the match. */
   readonly change: (found: string) => string;
 };
 
@@ -104,7 +103,7 @@ function meaningOf({ names: { plural, nouns }, operations, hasEvents }: Resource
   return `\`${plural}:read\` allows you to list and get ${nouns}${hasEvents ? ' and their events' : ''},\n  and \`${plural}:write\` to ${inWords(writes, 'and')} them.`;
 }
 
-/** Returns the change that adds values to an enumeration, whose list is on one line. */
+/** Returns the change that adds values to an enumeration. The list of its values is on one line. */
 function inList(file: string, values: readonly string[]): Edit {
   const added = values.map((value) => `, ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`).join('');
   return { file, place: /^ *enum: \[.*\]$/m, change: (found) => found.replace(/\]$/, `${added}]`) };
@@ -119,7 +118,7 @@ const READABLE = {
 };
 
 /**
- * Returns two changes to an operation on events: keys with the permission to read the resource may call the operation, and the
+ * Returns two changes to an operation on events. Keys with the permission to read the resource may call the operation. The
  * description says that the events depend on the key, unless it already says so.
  */
 function readable(file: keyof typeof READABLE, plural: string): Edit[] {
@@ -212,7 +211,7 @@ function databaseEdits(resource: Resource): Edit[] {
   const { variables, type } = resource.names;
   const relate = (target: string, relation: string): Edit => ({
     file,
-    // All relations of the model, up to the empty line after them.
+    // Matches all relations of the model, up to the empty line after them.
     place: new RegExp(
       `(?<=^model ${target} \\{\\n(?:(?!\\}).*\\n)*?)(?: {2}\\w.*\\n)*?  ${relation} .*\\n(?: {2}\\w.*\\n)*`,
       'm',

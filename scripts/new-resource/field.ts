@@ -4,28 +4,26 @@ import { camel, languageReserving, problemOfName } from './names.ts';
 export type Kind = 'string' | 'uri' | 'date-time' | 'integer' | 'boolean' | 'enum' | 'reference';
 export type Value = string | number | boolean;
 
-/** The field for the clients' own ids, which are also in the path of the upsert. */
+/** The field for the clients' own ids. Such an id is also in the path of the upsert. */
 export const OWN_ID = 'external_id';
 
-/** A field of the new resource. */
 export type Field = {
-  /** The name in the contract: "is_active". */
+  /** The name in the contract, such as "is_active". */
   readonly name: string;
-  /** The name in code: "isActive". */
+  /** The name in code, such as "isActive". */
   readonly property: string;
   readonly kind: Kind;
-  /** The minimum: for a text, of its length; for an integer, of its value. */
+  /** The minimum: the length of a text, or the value of an integer. */
   readonly min: number;
   readonly max: number;
   /** The values of an enumeration. */
   readonly values: readonly string[];
-  /** The table that a reference refers to. */
+  /** The table to which a reference refers. */
   readonly target: string;
   readonly pattern: string | undefined;
   readonly default: Value | undefined;
   readonly isNullable: boolean;
   readonly isUnique: boolean;
-  /** Whether the list can be filtered by this field. */
   readonly isFilter: boolean;
   /**
    * The values in the examples: of the first row, of the second row, and of the first row after an update. The second row has only
@@ -48,14 +46,17 @@ const BOUNDS: Readonly<Record<Kind, { readonly usual: Range; readonly most: Rang
   reference: { usual: [36, 36], most: [36, 36] },
 };
 const KINDS = Object.keys(BOUNDS);
-/** A date and time of RFC 3339. */
+/** Matches a date and time in the format of RFC 3339. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/;
 const FLAGS = ['nullable', 'unique', 'filter'];
 const RANGE = /^(-?\d+)\.\.(-?\d+)$/;
 const VALUE = /^(default|example|other)=(.+)$/s;
-/** The maximum length of an indexed text. An entry of an index has at most 2,704 bytes, and a character has at most 4 bytes. */
+/**
+ * The maximum length of an indexed text in characters. An entry of an index has at most 2,704 bytes, and a character at most 4
+ * bytes.
+ */
 const MAX_INDEXED = 600;
-/** The names that a field cannot have: fields of every resource, parameters of lists, and columns of the server's own SQL. */
+/** The names that a field cannot have: fields of every resource, parameters of lists, and columns in the server's own SQL. */
 const TAKEN =
   'id created_at updated_at organization_id limit cursor sort version refused time_of_write row_as_text type_of_event'.split(
     ' ',
@@ -72,7 +73,7 @@ type Parts = {
  */
 export function readField(text: string): Field {
   try {
-    // A pattern is the last part, because it can contain colons.
+    // The pattern is the last part, because it can contain colons.
     const [, head = '', pattern] = /^(.*?)(?::pattern=(.*))?$/s.exec(text) ?? [];
     const [name = '', type = '', ...rest] = head.split(':');
     requireName(name);
@@ -116,8 +117,8 @@ function partsOf(texts: readonly string[], kind: Kind): Parts {
 }
 
 /**
- * Joins the parts of values that contain colons, such as "2026-01-01T10:00:00Z". A part continues the value before it, unless it
- * looks like an option, a misspelt one included.
+ * Joins the parts of values that contain colons, such as "2026-01-01T10:00:00Z". A part belongs to the value before it unless it
+ * looks like an option, possibly a misspelt one.
  */
 function joinValues(texts: readonly string[], kind: Kind): string[] {
   const joined: string[] = [];
@@ -142,7 +143,7 @@ function withExamples(written: Written): Field {
     return text === undefined ? undefined : readValue(field, key, text);
   };
   const isOptional = field.isNullable || given.has('default');
-  // Examples of batches have two of the clients' own ids.
+  // Examples of batches contain two of the clients' own ids.
   if (isOptional && given.has('other') && name !== OWN_ID)
     throw new Error(
       'The second row in the examples has only required fields, and this field can be omitted. Remove other=VALUE.',
@@ -188,8 +189,8 @@ function valuesOf(argument: string | undefined): string[] {
 }
 
 /**
- * Returns the table that the reference refers to; empty for other kinds. The reference must be named after the table, because the
- * tests recognize references in the contract by their names.
+ * Returns the table to which the reference refers; empty if the field is not a reference. The name of a reference must be that of
+ * the table, because the tests recognize references in the contract by their names.
  */
 function targetOf(name: string, kind: Kind, target: string | undefined): string {
   if (kind !== 'reference') return '';
@@ -238,7 +239,7 @@ function requireExample(field: Unfinished, index: 0 | 1): Value {
   );
 }
 
-/** Returns an example, if the developer has not given one; `null` if the field does not allow the example. */
+/** Returns an example for a developer who has given none; `null` if the field does not allow the example. */
 function exampleOf(field: Unfinished, index: 0 | 1 | 2): Value | null {
   const { name, kind, min, max, values } = field;
   if (kind === 'boolean') return index === 0;

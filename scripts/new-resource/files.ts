@@ -38,8 +38,8 @@ export async function prepareFiles(given: Resource): Promise<Change[]> {
 }
 
 /**
- * Sets the example of a reference to the id of the referenced row in the demonstration, so that the samples of the documentation
- * work.
+ * Sets the example of a reference to the id of the referenced row in the demonstration data, so that the code samples in the
+ * documentation work.
  */
 async function withReferredId(field: Field): Promise<Field> {
   const { name, kind, target } = field;
@@ -101,7 +101,7 @@ async function prepareContractFiles(resource: Resource): Promise<Record<string, 
   );
 }
 
-/** Copies the schemas and the webhooks of the events. `components.ts` makes the examples of the events. */
+/** Copies the schemas and the webhooks of the events. `components.ts` makes their examples. */
 async function copyEventFiles(
   { names }: Resource,
   copy: (path: string) => Promise<string>,
@@ -156,7 +156,7 @@ const OWN_ID_FILES = [
   'components/examples/NotFoundParentProgramByExternalId',
 ];
 
-/** Files whose contents name parent programs, but whose own names do not. */
+/** Files that contain the names of parent programs in their text, but not in their own names. */
 const OF_ANY_NAME = [
   'components/parameters/ExternalIdInPath',
   'components/parameters/IfNoneMatchOfWrite',
@@ -182,7 +182,7 @@ async function readLastReleased(): Promise<string> {
 
 // Copies files of parent programs. The copies differ only in names and examples.
 
-/** The ids and `external_id`s of the two parent programs in the examples of the contract. */
+/** The ids and `external_id`s of the two parent programs in the contract's examples. */
 const SHOWN_IDS = {
   full: '019c2291-34b8-752e-bca9-6513269e0d37',
   minimal: '019c4cee-335f-7a6a-8317-d23f128b2f33',

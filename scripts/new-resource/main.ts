@@ -1,4 +1,4 @@
-// Adds a resource to the checkout: the ordinary files that a developer would otherwise write by hand. See --help.
+// Adds a resource to the checkout: the files that a developer would otherwise write by hand. See --help.
 import { parseArgs } from 'node:util';
 import { prepareFiles } from './files.ts';
 import { HELP, resourceOf } from './resource.ts';

@@ -1,31 +1,30 @@
 /** The spellings of a resource's name. */
 export type Names = {
-  /** The spelling in paths and of the table: "language_courses". */
+  /** The spelling in paths and for the table, such as "language_courses". */
   readonly plural: string;
   readonly singular: string;
-  /** The spellings in prose: "language courses", "language course", "a language course". */
+  /** The spellings in prose, such as "language courses", "language course", "a language course". */
   readonly nouns: string;
   readonly noun: string;
   readonly aNoun: string;
-  /** The spellings in names of schemas and operations: "LanguageCourses", "LanguageCourse". */
+  /** The spellings in names of schemas and operations, such as "LanguageCourses", "LanguageCourse". */
   readonly types: string;
   readonly type: string;
-  /** The spellings in code: "languageCourses", "languageCourse". */
+  /** The spellings in code, such as "languageCourses", "languageCourse". */
   readonly variables: string;
   readonly variable: string;
-  /** The name of the files in `src/store/` and `src/api/handlers/`, without extension: "language-courses". */
+  /** The name of the files in `src/store/` and `src/api/handlers/`, without extension, such as "language-courses". */
   readonly file: string;
   readonly constant: string;
 };
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 /**
- * The maximum length of a name. PostgreSQL shortens names of more than 63 bytes, and the name of an index contains a table and a
- * column.
+ * The maximum length of a name. PostgreSQL cuts off names after 63 bytes, and the name of an index contains a table and a column.
  */
 const MAX_CHARACTERS = 40;
 
-/** Returns what is wrong with the name of a resource or a field; `null` if it is valid. */
+/** Returns what is wrong with the name of a resource or a field; `null` if the name is valid. */
 export function problemOfName(name: string): string | null {
   if (!NAME.test(name)) return 'must consist of lower-case words of a-z and 0-9, joined by "_"';
   return name.length > MAX_CHARACTERS ? `must have at most ${MAX_CHARACTERS} characters` : null;
@@ -69,7 +68,6 @@ export function inWords(words: readonly string[], conjunction: 'and' | 'or'): st
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
 }
 
-/** Returns the text with a capital first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -90,7 +88,7 @@ const SQL = new Set(
   ).split(' '),
 );
 
-/** Returns the language in which the name is a reserved word, as a column or as a variable; `null` if there is none. */
+/** Returns the language in which the name is a reserved word, as a column or as a variable; `null` if it is not reserved. */
 export function languageReserving(name: string): 'SQL' | 'JavaScript' | null {
   if (SQL.has(name)) return 'SQL';
   return isVariable(camel(name)) ? null : 'JavaScript';

@@ -24,8 +24,8 @@ const SHARED = [
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
 /**
- * Returns the path item of the list. `copy` is the path item of parent programs with the names of this resource; `location` is a
- * copy of the Location header.
+ * Returns the path item of the list. `copy` is the path item of parent programs with the names of this resource; `location` is
+ * the Location header, copied likewise.
  */
 export function listPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -104,7 +104,7 @@ export function ownIdPath(resource: Resource, copy: string, location: string): s
     ['put', 'parameters'],
     parameters.map((name) => ref('parameters', name)),
   );
-  // The first example has no values for other unique fields, so that tests can send the example several times.
+  // The first example has no values for other unique fields, so that tests can send it several times.
   setExamples(document, ['put', 'requestBody'], { minimal: `${type}UpsertMinimal`, full: `${type}UpsertFull` });
   setExamples(document, ['put', 'responses', '201'], { created: `${type}Full` });
   setIn(document, ['put', 'responses', '201', 'headers', 'Location'], locationOf(resource, location));
@@ -140,7 +140,7 @@ function onlyMethods(copy: string, methods: readonly string[]): Document {
   return document;
 }
 
-/** Replaces a part of an operation's description, if the path has this operation. */
+/** Replaces a part of an operation's description, if the path has the operation. */
 function replaceIn(document: Document, method: string, part: RegExp, text: string): void {
   const place = [method, 'description'];
   const description = document.getIn(place);
@@ -149,7 +149,7 @@ function replaceIn(document: Document, method: string, part: RegExp, text: strin
   document.setIn(place, description.replace(part, text));
 }
 
-/** Sets a node of an operation, if the path has this operation. */
+/** Sets a node of an operation, if the path has the operation. */
 function setIn(document: Document, place: readonly string[], value: unknown): void {
   if (document.has(place[0])) document.setIn(place, document.createNode(value));
 }
@@ -177,7 +177,7 @@ function problemsOfBody({ names: { type }, fields }: Resource): Refs {
   };
 }
 
-/** Sets the examples of the 409, or removes the 409 if the resource has no unique fields. */
+/** Sets the examples of the 409. Removes the 409 if the resource has no unique fields. */
 function setConflict(document: Document, method: string, { names: { noun, type }, fields }: Resource): void {
   const unique = fields.filter(({ isUnique }) => isUnique);
   const place = [method, 'responses', '409'];
@@ -220,7 +220,7 @@ function ref(folder: string, file: string) {
 
 const FORMAT = { lineWidth: 118, flowCollectionPadding: false } as const;
 
-/** Returns the value as YAML. Lists of scalars are on one line. */
+/** Returns the value as YAML. A list of scalars is on one line. */
 export function print(value: unknown): string {
   return printDocument(new Document(value, { aliasDuplicateObjects: false, schema: 'yaml-1.1' }));
 }
@@ -230,7 +230,7 @@ function printDocument(document: Document): string {
     Seq(_, list) {
       if (list.items.every(isScalar)) list.flow = true;
     },
-    // The library folds other texts.
+    // The library itself wraps all other texts.
     Scalar(_, scalar) {
       if (scalar.type === 'BLOCK_LITERAL' && typeof scalar.value === 'string') scalar.value = wrap(scalar.value);
     },

@@ -2,7 +2,7 @@ import { type Field, OWN_ID, readField } from './field.ts';
 import { languageReserving, type Names, namesOf, pascal, problemOfName, singularOf } from './names.ts';
 
 const OPERATIONS = ['list', 'create', 'get', 'update', 'delete'] as const;
-/** The operations of every resource, because the others act on existing rows. */
+/** The operations that every resource must have. The other operations act on existing rows. */
 const REQUIRED = OPERATIONS.slice(0, 3);
 const OPERATIONS_ALLOWED = `Use ${REQUIRED.join(',')} and any of ${OPERATIONS.slice(3).join(',')}.`;
 export type Operation = (typeof OPERATIONS)[number];
@@ -10,10 +10,10 @@ export type Operation = (typeof OPERATIONS)[number];
 /** The resource that the command adds. */
 export type Resource = {
   readonly names: Names;
-  /** The fields, at least one. */
+  /** The fields; at least one. */
   readonly fields: readonly Field[];
   readonly operations: readonly Operation[];
-  /** Whether changes create events, in the feed and as webhooks. */
+  /** Whether changes create events, which are in the feed and sent as webhooks. */
   readonly hasEvents: boolean;
   /** Whether clients can upsert rows by their own ids, one by one or in batches. */
   readonly hasOwnId: boolean;
@@ -61,7 +61,7 @@ export function resourceOf({ plural, singular, fields: texts, operations, hasEve
   return resource;
 }
 
-/** Returns the field for the clients' own ids in the format of `--field`. */
+/** Returns the field for the clients' own ids, in the format of `--field`. */
 function ownIdOf(singular: string, name: string): string {
   if (name !== OWN_ID) throw new Error(`--own-id ${name}: The client knows one name only. Use: --own-id ${OWN_ID}`);
   return `${name}:string:1..255:nullable:unique:filter:example=${singular}-417:other=${singular}-418`;
@@ -92,12 +92,12 @@ export function isRequired(field: Field): boolean {
   return !field.isNullable && field.default === undefined;
 }
 
-/** Whether rows can change after their creation, so that requests can have an If-Match condition. */
+/** Returns whether rows can change after their creation. If so, requests can have an If-Match condition. */
 export function isChangeable({ operations }: Resource): boolean {
   return operations.includes('update') || operations.includes('delete');
 }
 
-/** Whether the list can be sorted by name: every row must have a name. */
+/** Returns whether the list can be sorted by name, for which every row must have a name. */
 export function isSortedByName({ fields }: Resource): boolean {
   return fields.some(({ name, kind, isNullable }) => name === 'name' && kind === 'string' && !isNullable);
 }

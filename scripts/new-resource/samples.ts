@@ -1,4 +1,4 @@
-// The rows in the examples of the contract, and their ids. The same input gives the same ids each time.
+// The rows in the contract's examples, and their ids. The same input always gives the same ids.
 import { createHash } from 'node:crypto';
 import type { Field, Value } from './field.ts';
 import { isRequired, type Resource } from './resource.ts';
@@ -8,8 +8,8 @@ type Row = Content & { readonly id: string; readonly created_at: string; readonl
 
 export type Samples = {
   /**
-   * The row with all fields. This row and the next row are also in the demonstration, so that the samples of the documentation
-   * work.
+   * The row with all fields. This row and `minimal` are also in the demonstration data, so that the code samples in the
+   * documentation work.
    */
   readonly full: Row;
   /** The row with only the required fields. */
@@ -29,7 +29,7 @@ export function samplesOf({ names: { plural }, fields }: Resource): Samples {
   const required = fields.filter(isRequired).map(({ name }) => name);
   const minimal = Object.fromEntries(Object.entries(contentOf(1)).filter(([name]) => required.includes(name)));
   const omitted = Object.fromEntries(fields.map((field) => [field.name, field.default ?? null]));
-  // The update must not look as if the first row became the second row.
+  // The updated value must be another than that of the second row. Otherwise the first row would seem to become the second row.
   const isOwn = ({ examples: [first, second, updated] }: Field) => updated !== first && updated !== second;
   const changed =
     fields.find(isOwn) ?? fields.find(({ examples: [first, , updated] }) => updated !== first) ?? fields[0];
@@ -57,7 +57,7 @@ function idAt(time: number, seed: string): string {
 }
 
 /**
- * Returns an id of an event in this millisecond, as the SQL function "event_id" makes it. The timestamp of the event is the next
+ * Returns the id of an event in this millisecond, as the SQL function "event_id" makes it. The timestamp of the event is the next
  * millisecond, because "event_timestamp" rounds up.
  */
 export function eventIdAt(time: number, seed: string): string {

@@ -1,4 +1,4 @@
-// The schemas of the contract.
+// Writes the schemas of the contract.
 import { parse } from 'yaml';
 import { type Field, OWN_ID } from './field.ts';
 import { capital, type Names } from './names.ts';
@@ -8,8 +8,8 @@ type Schema = Readonly<Record<string, unknown>>;
 type Usage = 'row' | 'create' | 'update' | 'filter';
 
 /**
- * Returns the schema of a row. `copy` is the schema of parent programs with the names of this resource, from which the id and the
- * times are kept.
+ * Returns the schema of a row. `copy` is the schema of parent programs with the names of this resource. Its id and times are
+ * kept.
  */
 export function rowSchema(resource: Resource, copy: string): Schema {
   const { names, fields } = resource;
@@ -34,7 +34,7 @@ export function createSchema(resource: Resource): Schema {
   };
 }
 
-/** Returns the schema of an upsert, without the client's own id, which is in the path. */
+/** Returns the schema of an upsert. The client's own id is left out, because it is in the path. */
 export function upsertSchema({ names, fields, ...resource }: Resource): Schema {
   const others = fields.filter(({ name }) => name !== OWN_ID);
   return { ...createSchema({ names, fields: others, ...resource }), description: `The content of ${names.aNoun}.` };
@@ -126,7 +126,7 @@ function boundsOf({ name, kind, min, max, values, pattern, isNullable }: Field, 
       return { enum: isNullable && usage !== 'filter' ? [...values, null] : values, maxLength: max };
     case 'string':
       if (pattern !== undefined) return { ...length, pattern, 'x-remedy': `It must match ${pattern}.` };
-      // The clients' own ids have these bounds in the path and in batches, too.
+      // The clients' own ids have the same bounds in the path and in batches.
       if (min === 0 || usage === 'filter' || usage === 'row' || name === OWN_ID) return length;
       return { ...length, pattern: '\\S', 'x-remedy': 'Give at least one character that is not blank.' };
   }

@@ -1,4 +1,4 @@
-// Prepares in memory everything that the command writes, so that the checkout is unchanged after a mistake.
+// Prepares everything that the command writes in memory, so that a mistake leaves the checkout unchanged.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ function apply(text: string, { file, place, change }: Edit): string {
   );
 }
 
-/** Formats TypeScript as "npm run format" does. */
+/** Formats TypeScript like "npm run format". */
 function format(path: string, text: string): string {
   if (!path.endsWith('.ts')) return text;
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');

@@ -59,14 +59,13 @@ function sentenceOf(changes: readonly Change[] = []): string[] {
   return [`- **${what}:** ${listed.join(', ')}.${first.why === '' ? '' : ` ${first.why}`}`];
 }
 
-/** Returns Markdown that shows the text literally. An underscore within a word has no special meaning. */
+/** Returns Markdown that shows the text literally. An underscore within a word needs no backslash. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
 /**
- * Returns the text as a code span. The fence is longer than any run of backticks in the text, so that the text is never read as
- * Markdown.
+ * Returns the text as a code span. The fence is longer than any run of backticks in the text, so that all of the text is code.
  */
 function codeSpan(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));

@@ -13,7 +13,7 @@ export type Decision =
       readonly kind: 'refused';
       readonly message: string;
       readonly remedy: string;
-      /** Whether the document must not even be merged. If `false`, the document can be merged now and published later. */
+      /** Whether the document must not be merged. If `false`, it can be merged now and published later. */
       readonly isWrong: boolean;
     };
 
@@ -92,7 +92,7 @@ export type Version = { readonly major: number; readonly minor: number; readonly
 
 const FIRST: Version = { major: 1, minor: 0, patch: 0 };
 
-/** Parses a version of three numbers. Returns `null` for anything else, such as a pre-release, which is never published. */
+/** Parses a version of three numbers. Returns `null` for any other text, such as a pre-release, which is never published. */
 export function parseVersion(text: string): Version | null {
   const [, major, minor, patch] = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/.exec(text) ?? [];
   return major === undefined ? null : { major: Number(major), minor: Number(minor), patch: Number(patch) };
@@ -102,12 +102,12 @@ export function numberOf({ major, minor, patch }: Version): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** Compares two versions. Returns a negative number if the first one is lower. */
+/** Compares two versions. Returns a negative number if the first is lower. */
 export function byOrder(one: Version, other: Version): number {
   return one.major - other.major || one.minor - other.minor || one.patch - other.patch;
 }
 
-/** Returns the next version if `largest` is the verdict on the largest change. */
+/** Returns the next version. `largest` is the verdict on the largest change. */
 export function successorOf({ major, minor, patch }: Version, largest: Verdict): Version {
   if (largest === 'breaking') return { major: major + 1, minor: 0, patch: 0 };
   return largest === 'additive' ? { major, minor: minor + 1, patch: 0 } : { major, minor, patch: patch + 1 };

@@ -1,5 +1,5 @@
-// The last published version, such as openapi/released/1.2.0.yaml. A published file never changes. The file of the next version
-// replaces this file, which stays in the git history.
+// The last published version, such as openapi/released/1.2.0.yaml. A published file never changes. The next version replaces the
+// file, which stays in the git history.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contract/document.ts';
@@ -27,7 +27,10 @@ export async function findLastReleased(): Promise<Released | null> {
   return { version, document };
 }
 
-/** Returns the published versions: one, or two if a process was interrupted before it removed the previous version. */
+/**
+ * Returns the published versions. There is usually one; if a process was interrupted before it removed the previous version,
+ * there are two.
+ */
 async function listReleased(): Promise<Version[]> {
   const names = await readdir(folder).catch(unlessMissing([]));
   return names.map((name) => {
@@ -42,8 +45,8 @@ export async function readChangelog(): Promise<string> {
 }
 
 /**
- * Writes the changelog, then the file of the version, and then removes the file of the previous version. If the process is
- * interrupted before it writes the file, the version does not count as published, and the next run replaces the entry in the
+ * Writes the changelog and the file of the version, and then removes the file of the previous version. If the process is
+ * interrupted before it writes the file, the version does not count as published, and the next run replaces its entry in the
  * changelog.
  */
 export async function publish({
@@ -73,7 +76,7 @@ function fileOf(version: Version): string {
   return join(folder, `${numberOf(version)}.yaml`);
 }
 
-/** Reads an OpenAPI document with the files that it refers to. If that is not possible, throws an error with the remedy. */
+/** Reads an OpenAPI document with the files to which it refers. If that fails, throws an error with the remedy. */
 export async function readYaml(file: string, remedy: string): Promise<Json> {
   try {
     return await bundleContract(join(root, file));

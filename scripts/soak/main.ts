@@ -15,10 +15,10 @@ It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's c
 faults; and generated requests with new seeds.
 `;
 
-/** How long generated requests are sent. */
+/** How long generated requests are sent, in minutes. */
 const MINUTES = { usual: 2, full: 30 };
 
-/** Parts of the paths of the test files that are also run with connections from another process, as with WORKERS. */
+/** The beginnings of the paths of test files that are also run with connections from another process, as with WORKERS. */
 const HTTP_TESTS = ['test/connections', 'test/security-headers', 'test/api/http', 'test/dashboard/http/'];
 
 type Part = {
@@ -85,7 +85,7 @@ async function soak(isFull: boolean, reportFile: string): Promise<number> {
     if (isFine) passed += 1;
     else failed += 1;
   }
-  // Prints the failures again, because later parts print a lot.
+  // Prints the failures again, because the later parts print a lot.
   for (const { file, title, message } of failures)
     process.stdout.write(`\nFAILED  ${relative(root, file)}${title === null ? '' : `: ${title}`}\n${message}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);

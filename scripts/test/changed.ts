@@ -5,19 +5,19 @@ import { dirname, join, relative } from 'node:path';
 import { root } from '../tool.ts';
 import { CHECKS, type Check, type FileCheck } from './checks.ts';
 
-/** The folder where a test run records which files of the program each test file executes. Git ignores it. */
+/** The folder in which a test run records, for each test file, which files of the program it executes. Git ignores the folder. */
 export const RECORDS = join(root, 'node_modules/.cache/charter-tests');
 
 type Affected = {
   readonly changed: readonly string[];
   readonly checks: readonly Check[];
-  /** The test files. All paths here start at the root of the checkout. */
+  /** The test files. All paths in this file are relative to the root of the checkout. */
   readonly tests: readonly string[];
 };
 
 /**
- * Files that nearly everything depends on: the contract, the generated files, the tables, the dependencies, and the code that
- * runs commands and tests.
+ * Matches files on which nearly everything depends: the contract, the generated files, the tables, the dependencies, and the code
+ * that runs commands and tests.
  */
 const AFFECTS_ALL =
   /^(openapi\/(?!guides|lint|released)|generated\/|prisma\/|package(-lock)?\.json|jest\.config|test\/support\/runner\/|scripts\/(run|stamps|launch)\.mjs)/;
@@ -67,8 +67,8 @@ function readGraph(): Graph {
 }
 
 /**
- * Returns the changed files. If a change may concern a value that a file computes when the file is loaded, adds the files that
- * import that file. The records say nothing about such values, because every process loads every file.
+ * Returns the changed files. If a file computes a value when it is loaded and a change may concern this value, adds the files
+ * that import the file. The records do not cover such values, because every process loads every file.
  */
 function withImporters(changed: readonly string[], { imports, texts }: Graph): ReadonlySet<string> {
   const all = new Set(changed);
@@ -85,7 +85,7 @@ function withImporters(changed: readonly string[], { imports, texts }: Graph): R
   return all;
 }
 
-/** Whether the file exports only functions, classes and types. */
+/** Returns whether the file exports only functions, classes and types. */
 function hasOnlyFunctions(text: string): boolean {
   const values = [...text.matchAll(/^export const \w+(?:: [^=]+)? = (.*)$/gm)];
   return values.every(([line, value = '']) => /Handler</.test(line) || /^(async )?(\(|function|\w+ =>)/.test(value));

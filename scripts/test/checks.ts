@@ -6,7 +6,7 @@ export type Check = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** A check of some files. `reads` matches the files whose change can affect the check. */
+/** A check of some files. `reads` matches the files whose changes can affect the check. */
 export type FileCheck = Check & { readonly reads: RegExp };
 
 export const CHECKS = {

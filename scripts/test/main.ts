@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   }
   if (first === '--since' && revision === undefined) throw new Error('Name a revision: npm test -- --since main');
   if (first === '--changed' || first === '--since') await runAffected(revision ?? 'HEAD');
-  // With test files as arguments, runs only these test files and no checks, to be fast while a developer writes a test.
+  // If test files are named as arguments, only these test files run, and no checks, to be fast while a developer writes a test.
   else if (named.length > 0) await runTests(named);
   else {
     await runInTurn(Object.values(CHECKS), 2);
@@ -62,7 +62,9 @@ async function runInTurn(checks: readonly Check[], atOnce: number): Promise<void
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** Runs one check. With "pipe", prints its output only if it fails, so that the outputs of two checks do not mix. */
+/**
+ * Runs one check. With "pipe", prints the check's output only if the check fails, so that the outputs of two checks do not mix.
+ */
 async function runOne(check: Check, output: 'pipe' | 'inherit'): Promise<void> {
   const startedAt = performance.now();
   const env = { ...process.env, ...check.env };

@@ -25,7 +25,7 @@ type Written = {
 export const reportingTo = (file: string) => ['--json', '--outputFile', file];
 
 /**
- * Reads the report and deletes it, so that a later run cannot find it. Returns `null` if the run ended before it wrote a report.
+ * Reads the report and deletes it, so that a later run cannot read it. Returns `null` if the run ended before it wrote a report.
  */
 export async function takeFailures(file: string): Promise<Failure[] | null> {
   const text = await readFile(file, 'utf8').catch(() => null);

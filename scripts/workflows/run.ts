@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CONFIG } from '../lint/contract.ts';
 import { root, tryTool } from '../tool.ts';
 
-/** Returns the Arazzo files, which contain one or more workflows each. */
+/** Returns the Arazzo files. Each contains one or more workflows. */
 export function workflowFiles(): string[] {
   return globSync('openapi/workflows/*.arazzo.yaml', { cwd: root }).sort();
 }
@@ -24,16 +24,16 @@ type Running = {
   readonly isVerbose?: boolean;
 };
 
-/** Runs the workflows of Arazzo files one after another. The paths start at the root of the checkout. */
+/** Runs the workflows of the Arazzo files one after another. The paths are relative to the root of the checkout. */
 export async function runWorkflows({ files, server, key, isVerbose = false }: Running): Promise<WorkflowRun> {
-  // Passes the key in the environment, because every user of the machine can read the command line.
+  // The key is passed in the environment, because every user of the machine can read the command line.
   const env = {
     ...process.env,
     REDOCLY_CLI_RESPECT_INPUT: JSON.stringify({ api_key: key, idempotency_key: randomUUID() }),
     REDOCLY_CLI_RESPECT_SERVER: `charter=${server}`,
   };
   const paths = files.map((file) => resolve(root, file));
-  // Redocly takes its configuration from the working directory; `respect` has no option for it.
+  // Redocly takes its configuration from the working directory, because `respect` has no option for the configuration.
   const cwd = join(root, dirname(CONFIG));
   const { code, printed } = await tryTool('redocly', ['respect', ...paths, ...(isVerbose ? ['--verbose'] : [])], {
     env,

@@ -1,5 +1,5 @@
-// Runs in the pages of the preview: reloads the page when its content has changed, and shows the problems of the contract and the
-// guides, or that there are none.
+// Runs in the pages of the preview. Reloads the page when its content has changed. Shows the problems of the contract and the
+// guides, or that there are no problems.
 const panel = append('section', 'problems', 'alert');
 const success = append('p', 'no-problems', 'status');
 success.textContent = 'No problems.';

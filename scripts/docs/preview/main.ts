@@ -1,4 +1,4 @@
-// Serves the documentation to its writers, and shows each saved file of openapi/ within a second.
+// Serves the documentation to its writers. A saved file of openapi/ is visible within a second.
 import { watchForShutdown } from '../../../src/shutdown.ts';
 import { runMain } from '../../command-line.ts';
 import { root } from '../../tool.ts';
@@ -16,7 +16,7 @@ process.channel?.unref();
 async function main({ port }: { port?: string | undefined }): Promise<void> {
   const stop = watchForShutdown();
   const options = { root, port: portOf(port), print: (line: string) => process.stdout.write(`${line}\n`) };
-  // The server is imported late, because Redocly takes long to load. The help and a wrong port are then reported at once.
+  // The server is imported last, because Redocly takes long to load. The help and a wrong port are thus reported at once.
   const { startPreview } = await import('./server.ts');
   const preview = await startPreview(options);
   process.stdout.write(`\n  ${preview.url}/docs reloads when a file of openapi/ is saved. Ctrl-C ends it.\n\n`);

@@ -28,11 +28,12 @@ type PreviewOptions = {
 /** An open page: its path, and the hash of the content that it shows; `null` if the page could not be built. */
 type Reader = { readonly path: string; shown: string | null };
 
-/** What the linter found. It is complete when everything was checked after the last change. */
+/** The problems that the linter has found. They are complete if everything has been checked since the last change. */
 type Findings = { readonly problems: string; readonly complete: boolean };
 
 /**
- * Serves the documentation under the same paths as an API server, and reloads each open page whose content a saved file changes.
+ * Serves the documentation at the paths at which an API server serves it. Reloads each open page whose content changes when a
+ * file is saved.
  */
 export async function startPreview({ root, port, print }: PreviewOptions): Promise<PreviewServer> {
   const script = await readFile(join(import.meta.dirname, 'client.js'), 'utf8');
@@ -48,8 +49,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     contractOf(await bundleContract(join(root, 'openapi/openapi.yaml'))),
   );
   /**
-   * Returns the content of a page. Builds the page when it is requested, so that only open pages are built. The page passes the
-   * hash of its content to the script of the preview.
+   * Returns the content of a page. Builds the page only when it is requested, so that only open pages are built. The page
+   * contains the hash of its content, for the script of the preview.
    */
   const contentAt = (path: string): { type: string; content: string | Buffer; hash: string } | null => {
     const file = fileAt(path);
@@ -62,8 +63,8 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     return { type: typeOf(file), content, hash: own };
   };
   /**
-   * Returns the hash of a page, or `null` if the page cannot be built, for example because of a broken link. The linter reports
-   * such problems.
+   * Returns the hash of a page; `null` if the page cannot be built, for example because of a broken link. The linter reports such
+   * problems.
    */
   const hashAt = (path: string): string | null => {
     try {
@@ -94,7 +95,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     round += 1;
     const own = round;
     let failure = '';
-    // While the contract cannot be read, the pages and the checks of the guides use the last one that could be.
+    // While the contract cannot be read, the pages and the checks of the guides use the last contract that could be read.
     contract = await bundled().catch((error: unknown) => {
       failure = String(error);
       return contract;
@@ -127,7 +128,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     try {
       respond(req, res);
     } catch (error) {
-      // A page that cannot be built shows the reason.
+      // The page cannot be built, so it shows the reason.
       res.writeHead(200, { 'Content-Type': HTML }).end(withScript(NOTHING, '/preview.js'));
       report(error instanceof Error ? error.message : String(error), false);
     }
@@ -170,13 +171,13 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
   };
 }
 
-/** The delay before everything is linted, so that an open page shows the change first. */
+/** The delay before everything is linted, in milliseconds, so that an open page shows the change first. */
 const LINT_AFTER_MS = 300;
 const HTML = 'text/html; charset=utf-8';
 
 const NO_PROBLEMS = 'No problems.';
 
-/** An empty page, on which only problems appear. */
+/** An empty page, which shows only problems. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
 
 function withScript(page: string, path: string): string {
@@ -184,12 +185,13 @@ function withScript(page: string, path: string): string {
 }
 
 /**
- * Creates a linter that finds what `npm run lint` finds in openapi/. Each check runs only if files have changed. `document` is
- * the bundled contract; `null` if it cannot be bundled.
+ * Creates a linter that finds what `npm run lint` finds in openapi/. Each check runs only if its files have changed. `document`
+ * is the bundled contract; `null` if the contract cannot be bundled.
  */
 function createLinter(root: string): {
   /**
-   * Checks the guides and the spelling of the saved files. Returns the problems found, and the known problems of everything else.
+   * Checks the guides, and the spelling of the saved files. Returns the problems found, and the known problems of all other
+   * checks.
    */
   inSaved(document: Json | null): Promise<string>;
   inAll(document: Json | null): Promise<string>;
@@ -232,7 +234,7 @@ function createLinter(root: string): {
 }
 
 /**
- * The maximum number of saved files whose spelling is checked immediately; some editors save all open files together. If more
- * files were saved, their spelling is checked after the delay.
+ * The maximum number of saved files whose spelling is checked immediately. Some editors save all open files together; their
+ * spelling is then checked after the delay.
  */
 const SAVED_AT_ONCE = 5;

@@ -1,5 +1,5 @@
-// Code samples for every operation, from the contract's examples. Each sample can be run unchanged: it reads the server's address
-// from CHARTER_URL and the key from CHARTER_API_KEY, and fails if the response is an error.
+// Code samples for every operation, from the contract's examples. Each sample can be run unchanged: it reads the server's URL
+// from CHARTER_URL and the key from CHARTER_API_KEY. It fails if the response is an error.
 import type { Operation } from '../../../src/contract/document.ts';
 import { isEmpty, lines, literal, requestOf, type SampleRequest, targetOf } from './request.ts';
 
@@ -26,7 +26,7 @@ export function samplesOf(operation: Operation): readonly Sample[] {
   return LANGUAGES.map(({ label, lang, write }) => ({ lang, label, source: write(request) }));
 }
 
-/** Returns a shell command. The Idempotency-Key is fixed, so that running the command again does not create a second item. */
+/** Returns a shell command. The Idempotency-Key is fixed, so that a second run of the command does not create a second item. */
 function curl(request: SampleRequest): string {
   const { method, headers, body } = request;
   return [
@@ -152,7 +152,6 @@ function pythonOf(value: unknown, indent = ''): string {
   return members.length === 0 ? `${open}${close}` : `${open}\n${members.join('')}${indent}${close}`;
 }
 
-/** Returns code that uses only the standard library. */
 function go(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   const isFresh = headers.some((header) => header.isFresh);
@@ -200,14 +199,14 @@ const END = ['		log.Fatal(err)', '	}'];
 const ENDED = ['	if err != nil {', ...END];
 
 /**
- * Returns a raw string literal. If the text contains a backtick, which a raw string literal cannot contain, returns an
- * interpreted string literal, which has the same escape sequences as JSON.
+ * Returns a Go string literal. A raw string literal cannot contain a backtick, so a text with a backtick becomes an interpreted
+ * string literal, which has the same escape sequences as JSON.
  */
 function goOf(text: string): string {
   return text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
 }
 
-/** Returns code that uses the extension curl, which most installations of PHP have. */
+/** Returns code that uses the curl extension, which most installations of PHP have. */
 function php(request: SampleRequest): string {
   const { method, headers, body, hasResponseBody } = request;
   return lines(

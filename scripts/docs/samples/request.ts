@@ -11,32 +11,33 @@ import {
 export type SampleRequest = {
   /** The method in upper case. */
   readonly method: string;
-  /** The path in the contract: "/api/parent_programs/{id}". */
+  /** The path in the contract, such as "/api/parent_programs/{id}". */
   readonly template: string;
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: readonly SampleHeader[];
-  /** The body; `undefined` if the operation has none. */
+  /** The body; `undefined` if the operation has no body. */
   readonly body: unknown;
   readonly hasResponseBody: boolean;
   /** Whether the response is a page of a list. */
   readonly isPaged: boolean;
 };
-/** A header of the request. `isFresh` means that every request needs a new value. */
+/** A header of the request. `isFresh` means that every request needs another value. */
 type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
-/** Optional parameters that every sample sends. The reference explains all others. */
+/** Optional parameters that every sample sends. The samples leave out all other optional parameters. */
 const RECOMMENDED = new Set(['limit', IDEMPOTENCY_KEY]);
 
-/** Returns a different key for each operation, because the API refuses a key that was sent to another operation. */
+/** Returns another key for each operation, because the API refuses a key that was sent to another operation. */
 function idempotencyKeyOf({ operationId }: Operation): string {
   return nameBasedId(operationId, nameBasedId.URL);
 }
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
-  // A deletion uses the last example of each parameter, and so another row: the samples of other operations need the first row.
+  // A deletion uses the last example of each parameter, which belongs to another row than the first. The samples of other
+  // operations still need the first row.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const parametersIn = (location: Parameter['in']) =>
     sent
@@ -59,7 +60,7 @@ export function requestOf(operation: Operation): SampleRequest {
   };
 }
 
-/** Returns the path and the query, percent-encoded: "/api/parent_programs?limit=100". */
+/** Returns the path and the query, percent-encoded, such as "/api/parent_programs?limit=100". */
 export function targetOf({ template, path, query }: SampleRequest): string {
   const filled = template.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const search = new URLSearchParams();
@@ -92,7 +93,7 @@ export function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** Joins the lines. Leaves out `null`. */
+/** Joins the lines. Leaves out lines that are `null`. */
 export function lines(...parts: readonly (string | readonly string[] | null)[]): string {
   return parts
     .flat()

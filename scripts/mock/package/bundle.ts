@@ -1,4 +1,4 @@
-// The entry point of the bundle: everything that the package runs, in one file.
+// The entry point of the bundle: all code of the package, in one file.
 
 import { readPackedAssets } from '../assets.ts';
 import { runMockCommand } from '../command.ts';

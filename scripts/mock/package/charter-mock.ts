@@ -13,10 +13,10 @@ export type * from './types.ts';
 
 /** A mistake in the options, the data or a forced response, or an address on which the mock cannot listen. */
 export class MockError extends Error {
-  /** One sentence for each mistake. A sentence begins with the name of the option or the field. */
+  /** One sentence for each mistake. It begins with the name of the option or the field. */
   readonly problems: readonly string[];
 
-  /** Creates an error. `hint` is a sentence that does not describe a mistake, for the end of the message. */
+  /** Creates an error. `hint` is a sentence at the end of the message that does not describe a mistake. */
   constructor(problems: readonly string[], hint?: string) {
     const listed = problems.length === 1 ? '' : `There are ${problems.length} mistakes:\n  `;
     super(`${listed}${problems.join('\n  ')}${hint === undefined ? '' : `\n${hint}`}`);
@@ -94,14 +94,12 @@ function isLimits(value: unknown): boolean {
   );
 }
 
-/**
- * Returns whether the value is a valid Date. Does not use "instanceof", because test runners have a Date class of their own.
- */
+/** Returns whether the value is a valid Date. Does not use "instanceof", because test runners have their own Date class. */
 function isInstant(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Date]' && !Number.isNaN(Number(value));
 }
 
-/** Returns one sentence for each mistake in the options. A program without types can make such mistakes. */
+/** Returns one sentence for each mistake in the options. The types do not prevent mistakes in a JavaScript program. */
 function mistakesIn(options: object): string[] {
   const checks = new Map(Object.entries(CHECKS));
   return Object.entries(options).flatMap(([name, value]) => {

@@ -86,9 +86,9 @@ const WITH_RESOLVERS = `function withResolvers() {
 }`;
 
 /**
- * The timers of Node at the time when the package is loaded. Test suites replace the timers with fake timers, and the mock would
- * wait for these forever. These names shadow the global timers in the whole bundle, including Express, which calls `setImmediate`
- * for each request. `Date` is not among them, so that the times of items follow a fake clock.
+ * Node's timers as they are when the package is loaded. A test suite may later replace the timers with fake timers, which would
+ * make the mock wait forever. These names shadow the global timers in the whole bundle, including Express, which calls
+ * `setImmediate` for each request. `Date` is not replaced, so that the times of items follow a fake clock.
  */
 const REAL_TIMERS = `const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = { ...require('node:timers') };
 const timersPromises = { ...require('node:timers/promises') };
@@ -96,7 +96,7 @@ const nextTick = process.nextTick.bind(process);
 const queueMicrotask = (work) => void Promise.resolve().then(work);
 const performance = { now: globalThis.performance.now.bind(globalThis.performance) };`;
 
-/** Replaces the imports of timers in the bundle, because some libraries also mock "node:timers/promises". */
+/** Replaces the imports of timers in the bundle, because some test libraries also replace "node:timers/promises". */
 const withRealTimers: Plugin = {
   name: 'with-real-timers',
   setup({ onResolve, onLoad }) {

@@ -2,7 +2,7 @@
 // types.
 import type { components, exampleNames, operations, paths } from '../../../generated/openapi.d.ts';
 
-/** The schemas of the contract, by name. */
+/** The schemas of the contract by name. */
 export type Schemas = components['schemas'];
 
 type ListOf<Operations> = Operations extends {
@@ -16,14 +16,14 @@ type ListPath = { [Path in keyof paths]: [ListOf<paths[Path]>] extends [never] ?
 type LastSegment<Path extends string> = Path extends `${string}/${infer Rest}` ? LastSegment<Rest> : Path;
 
 /**
- * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. Fields that are
- * optional in a request that creates an item are also optional here, and so are `id`, `created_at` and `updated_at`.
+ * Items by the name of their list, such as `{ parent_programs: [{ name: 'Nordic Scholars Exchange' }] }`. A field may be omitted
+ * if it is optional in a request that creates an item, and so may `id`, `created_at` and `updated_at`.
  */
 export type Seed = { readonly [Path in ListPath as LastSegment<Path>]?: readonly Partial<ListOf<paths[Path]>>[] };
 
-/** The requests of the operation that get the response: those that have all of these values. */
+/** The requests of the operation that get the response: those that match all of these values. */
 export type Match = {
-  /** The path without the query. A `*` stands for any characters. */
+  /** The path without the query. `*` stands for any characters. */
   readonly path?: string;
   /** The decoded values of query parameters. */
   readonly query?: Readonly<Record<string, string | number | boolean>>;
@@ -104,15 +104,15 @@ type Disconnected = {
 export type ForcedResponse<Id extends OperationId = OperationId> = {
   /** Headers that replace those of the response, such as `{ 'Retry-After': 0 }`. */
   readonly headers?: Readonly<Record<string, string | number>>;
-  /** How many requests get the response; 1 by default. `null` means every request until the response is cleared. */
+  /** The number of requests that get the response. The default is 1. `null` means every request until the response is cleared. */
   readonly times?: number | null;
-  /** The delay before the response in milliseconds, up to 30,000. */
+  /** The delay before the response in milliseconds, at most 30,000. */
   readonly delay_ms?: number;
 } & (Declared<Id> | Undeclared | Disconnected);
 
 /** The responses to the requests of an operation, or of every operation that has the response. */
 export type ResponseRule<Id extends OperationId = OperationId> = {
-  /** The operation; by default, every operation that has the response. */
+  /** The operation. The default is every operation that has the response. */
   readonly operation?: Id | '*';
   readonly match?: Match;
 } & (
@@ -126,7 +126,7 @@ export type MockRequest = {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The query parameters. A parameter that is sent more than once has an array of values. */
+  /** The query parameters. A parameter that was sent more than once has an array of values. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** The headers, by name in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -136,7 +136,9 @@ export type MockRequest = {
   readonly operation: OperationId | null;
   /** The status of the response; 0 if the mock closed the connection without a response. */
   readonly status: number;
-  /** What was wrong with the request, one sentence for each mistake. A request with a forced response can have mistakes, too. */
+  /**
+   * What was wrong with the request: one sentence for each mistake. A request that gets a forced response can have mistakes, too.
+   */
   readonly problems: readonly string[];
 };
 
@@ -144,21 +146,24 @@ export type MockRequest = {
 export type SentRequest = Pick<MockRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
 export type StartOptions = {
-  /** The port; by default 0, which stands for any free port. */
+  /** The port. The default is 0, which stands for any free port. */
   readonly port?: number;
-  /** The host on which the mock listens; 127.0.0.1 by default. */
+  /** The host on which the mock listens. The default is 127.0.0.1. */
   readonly host?: string;
-  /** The initial data; by default, the contract's examples. */
+  /** The initial data. The default is the contract's examples. */
   readonly seed?: Seed;
-  /** Whether the mock keeps what requests create, change and delete; true by default. */
+  /** Whether the mock keeps what requests create, change and delete. The default is true. */
   readonly stateful?: boolean;
-  /** The environment whose API keys are accepted; "live" by default. */
+  /** The environment whose API keys are accepted. The default is "live". */
   readonly environment?: 'live' | 'test';
-  /** The seed of generated data, which replaces the contract's examples. The same seed gives the same data. */
+  /**
+   * The seed of generated data. With a seed, the data is generated instead of taken from the contract's examples. The same seed
+   * gives the same data.
+   */
   readonly dynamicSeed?: string;
   /**
-   * The rate limits in requests per second: of each key, 500 by default, and of all keys together, 1,000 by default. 0 means no
-   * limit. A batch counts as many requests as it has changes.
+   * The rate limits in requests per second: of each key (500 by default), and of all keys together (1,000 by default). 0 means no
+   * limit. Each change of a batch counts as a request.
    */
   readonly limits?: { readonly perKey?: number; readonly perOrganization?: number };
   /** Returns the time that new and changed items get. */
@@ -177,7 +182,7 @@ export type CharterMock = {
   reset(seed?: Seed): void;
   /** Forces the next responses. Throws a `MockError` if the contract does not allow the response. */
   respond<Id extends OperationId>(rule: ResponseRule<Id>): void;
-  /** Returns the requests since the start or the last reset, at most 1,000. */
+  /** Returns the requests since the start or the last reset: at most 1,000. */
   requests(): readonly MockRequest[];
   close(): Promise<void>;
 };
