@@ -17,7 +17,6 @@ export type Outgoing = {
 /** The maximum length of a body in the command, in characters. A longer body is shown compressed. */
 const MOST_SHOWN = 2000;
 
-/** The shell variable of each key. */
 const VARIABLES: Record<Exclude<KeyKind, 'none'>, string> = {
   ours: '$CHARTER_KEY',
   'read-only': '$CHARTER_READ_ONLY_KEY',

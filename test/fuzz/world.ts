@@ -17,7 +17,6 @@ export type TimedReply = Reply & { readonly seconds: number };
 
 export type World = {
   readonly url: string;
-  /** The number of requests that were sent. */
   readonly count: { requests: number };
   newOrganization(): Promise<TestOrganization>;
   /**

@@ -279,7 +279,6 @@ const { rows: lengths } = await db.pool.query<{ column: string; length: number }
 );
 const maxLengths = new Map(lengths.map(({ column, length }) => [column, length]));
 
-/** A row of each resource, as the API has created it. */
 const created = new Map<string, Record<string, unknown>>();
 for (const resource of resources) {
   for (const { client } of [ours, theirs]) await createRow(client, resource);

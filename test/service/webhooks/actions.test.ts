@@ -83,7 +83,6 @@ test('every mistake is told at once, and a form that was sent is not sent again'
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 4 }, () => 'already-sent'), 'done']);
 });
 
-/** Every action on an endpoint or a delivery. */
 const ACTIONS: Record<string, (actor: Actor, ids: { endpointId: string; messageId: string }) => Promise<unknown>> = {
   'webhook.created': (actor) => createEndpoint(db, actor, NEW),
   'webhook.changed': (actor, ids) => changeEndpoint(db, actor, { ...ids, ...NEW }),

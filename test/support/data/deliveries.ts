@@ -29,7 +29,6 @@ type EndpointRow = {
   readonly failingSince?: Date;
 };
 
-/** Inserts the row of an endpoint directly. */
 export async function insertEndpoint(
   { prisma, keyring }: Database,
   organizationId: string,

@@ -19,7 +19,6 @@ export async function giveIntegration(
   return { id, name };
 }
 
-/** Creates a key of an integration, as an operator does. */
 export async function giveIntegrationKey(
   db: Database,
   { scope }: Pick<Actor, 'scope'>,

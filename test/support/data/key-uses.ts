@@ -19,7 +19,6 @@ type Requests = Partial<ResultCounts> & {
   readonly at: Date;
 };
 
-/** Adds requests to the counts of a key. */
 export async function addRequests(
   db: Database,
   { organizationId, keyId, at, operation = 'getKey', successful = 0, refused = 0, failed = 0, limited = 0 }: Requests,

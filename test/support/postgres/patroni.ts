@@ -13,7 +13,6 @@ import { until } from '../wait.ts';
 import { processesIn, signalIfRunning } from './owned-postgres.ts';
 import { withClient } from './postgres.ts';
 
-/** Patroni, etcd, and the Python packages that Patroni needs. */
 const PACKAGES = [
   'patroni',
   'etcd-server',

@@ -7,7 +7,6 @@ import { withClient } from './postgres.ts';
 export type TestPooler = {
   /** The database URL that leads through the pooler. */
   readonly url: string;
-  /** Returns the number of clients so far. */
   readonly clients: () => number;
   close(): Promise<void>;
 } & AsyncDisposable;

@@ -9,7 +9,6 @@ export type Charter = Running & { readonly url: string };
 
 export const SERVES = /"url":"(http:[^"]+)".*"msg":"Charter is listening"/;
 
-/** Rate limits that no test reaches. */
 export const HIGH_LIMITS = {
   RATE_LIMIT_PER_KEY: '1000000',
   RATE_LIMIT_PER_ORGANIZATION: '1000000',

@@ -120,7 +120,6 @@ export async function startDatabaseHaproxy(
 }
 
 type Run = {
-  /** The folder for the configuration. */
   readonly folder: string;
   readonly isReady: () => Promise<boolean>;
 };

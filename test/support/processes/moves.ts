@@ -50,7 +50,6 @@ export async function useMoves() {
   /** Takes all steps of a move after the export. */
   const importTo = (id: string) => finishMove({ from: source, to: target }, { id, file: fileOf(id) });
 
-  /** Creates a team and starts its move. */
   async function movingTeam(): Promise<TeamWithKey> {
     const team = await teamWithKey();
     expect(await startMove(team.organizationId)).toMatchObject(SUCCESS);

@@ -19,7 +19,6 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 
 export type Running = {
   readonly child: ChildProcess;
-  /** The output so far. */
   readonly printed: { stdout: string; stderr: string };
   /** Resolves when the process has ended and all its output has arrived. */
   readonly ended: Promise<Ended>;
