@@ -92,7 +92,7 @@ type Steps = {
   readonly limit: ContractApiDeps['limit'];
   readonly permit: ContractApiDeps['permit'];
   readonly lookInCache: (request: ApiRequest) => void;
-  /** Decodes the URL, and reads the body if the operation has one. */
+  /** Decodes the URL, and reads the body if the operation has a body. */
   readonly read: (request: ApiRequest) => Promise<void> | undefined;
   /** Throws if openapi-backend has found errors in the request, or the request has a mistake that no schema can find. */
   readonly validate: (request: ApiRequest, found: readonly ErrorObject[]) => void;

@@ -12,7 +12,7 @@ import type { RefusalOf } from './operation.ts';
 
 // Turns Ajv's errors into the `errors` of a 422: the names of the fields, with one message for each cause.
 
-/** The maximum number of messages for a field, and of characters of a field's name, in `errors`, as in the contract. */
+/** The maximum number of messages for a field, and the maximum length of a field's name, in `errors`, as in the contract. */
 const MAX_MESSAGES = 10;
 const MAX_NAME = 255;
 

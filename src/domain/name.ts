@@ -19,7 +19,7 @@ const BLANK = /[\u115f\u1160\u3164\uffa0\u2800]/gu;
  */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
-/** A whole API key, or most of one. A prefix, as lists show it, is allowed. */
+/** A whole API key, or most of a key. A prefix, as lists show it, is allowed. */
 const KEY = /charter_(live|test)_([a-z0-9]{1,12}_)?[0-9a-z]{20,}/i;
 
 /** Returns the name in the form in which it is stored: NFC, trimmed. Throws an error for `field` if the name is not allowed. */

@@ -142,8 +142,8 @@ function byJsonbOrder([a]: Member, [b]: Member): number {
 }
 
 /**
- * Returns the object with its members in the order of jsonb, as far as JavaScript keeps that order; `stringifyJson` does the
- * rest.
+ * Returns the object with its members in the order of jsonb, except that JavaScript moves names such as "10" to the front.
+ * `stringifyJson` corrects their order.
  */
 export function inJsonbOrder<T extends object>(value: T): T {
   // The type holds, because the entries are those of the same object.

@@ -49,7 +49,7 @@ export async function isSingleSignOnRequired(
 }
 
 export type OwnWaysIn = WaysIn & {
-  /** Whether the user may sign in with a password, if the user has one. */
+  /** Whether the user may sign in with a password, whether or not the user has a password. */
   readonly mayUsePassword: boolean;
 };
 

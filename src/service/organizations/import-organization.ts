@@ -38,7 +38,7 @@ export type Imported = {
 };
 
 export type ImportRequest = Archive & {
-  /** The encryption keys of the source database; `undefined` if this database has the same ones. */
+  /** The encryption keys of the source database; `undefined` if this database has the same keys. */
   readonly sourceKeyring?: Keyring | undefined;
 };
 
@@ -94,7 +94,7 @@ export function busyError(): DomainError {
   );
 }
 
-/** A row of the chunk has a unique value that already exists in this database. */
+/** The error for a chunk with a row whose unique value already exists in this database. */
 class TakenError extends Error {
   readonly chunk: RowsOfTable;
   constructor(chunk: RowsOfTable, cause: unknown) {

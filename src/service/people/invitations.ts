@@ -38,8 +38,8 @@ type Invitation = OneTimeForm & {
 };
 
 /**
- * Creates a user without a password, and the link by which the user sets one. Returns "conflict" if a user of the organization
- * has the e-mail. Whether another organization has an account with the e-mail makes no difference.
+ * Creates a user without a password, and the link by which the user sets a password. Returns "conflict" if a user of the
+ * organization has the e-mail. Whether another organization has an account with the e-mail makes no difference.
  */
 export async function inviteUser(
   db: Database,
@@ -76,7 +76,7 @@ export async function inviteUser(
 
 /**
  * Corrects the e-mail of a user who has not accepted the invitation. Voids the links that were sent to the former e-mail, and
- * creates an invitation for the new one.
+ * creates an invitation for the new e-mail.
  */
 export async function correctEmail(
   db: Database,

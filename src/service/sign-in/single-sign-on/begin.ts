@@ -28,7 +28,7 @@ export type SignInRequest = {
   readonly next: string;
   /** The e-mail that was typed, in lower case; empty if the sign-in began at the provider's page. */
   readonly email: string;
-  /** The SHA-256 of the token of the access link from which the sign-in begins, if it begins from one. */
+  /** The SHA-256 of the token of the access link from which the sign-in begins; omitted or `null` if it begins without a link. */
   readonly linkHash?: Buffer | null;
   /**
    * The form that waits for a proof, encrypted. If it is given, the sign-in is a proof: the provider only proves who the
