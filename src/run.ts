@@ -19,7 +19,7 @@ import {
 import type { Metrics } from './observability/metrics/metrics.ts';
 import type { Traces } from './observability/open-telemetry.ts';
 import { createUnreadableLog, type Observers } from './observability/reporter.ts';
-import { connect } from './postgres/connect.ts';
+import { type Connected, connect } from './postgres/connect.ts';
 import { isHttps } from './security-headers.ts';
 import { listen, STOP_SECONDS, serveHanded } from './server.ts';
 import { readDomainMap } from './service/cells/domain-map.ts';
@@ -169,9 +169,10 @@ type Running = {
 async function connectAndServe(running: Running): Promise<void> {
   const { config, shutdown } = running;
   const { logger, tracing } = running.observers;
-  const { db, pooler, problems, leave } = await connect(config, (error) =>
+  const { db, pooler, problems, migrated, leave } = await connect(config, (error) =>
     logger.warn({ err: error }, 'an idle database connection failed'),
   );
+  logMigrations(migrated, logger);
   for (const problem of problems) logger.warn(problem);
   if (pooler !== null) logger.info(pooler, 'the database is behind a connection pooler');
   if (tracing !== null) traceStatements(db, tracing);
@@ -180,6 +181,13 @@ async function connectAndServe(running: Running): Promise<void> {
   } finally {
     await leave();
   }
+}
+
+function logMigrations({ applied, isNew }: Connected['migrated'], logger: Logger): void {
+  const milliseconds = applied.reduce((sum, each) => sum + each.milliseconds, 0);
+  if (isNew) logger.info({ migrations: applied.length, milliseconds }, 'created the tables');
+  else
+    for (const { name, milliseconds } of applied) logger.info({ migration: name, milliseconds }, 'applied a migration');
 }
 
 async function createAppAndServe(running: Running, db: Database): Promise<void> {

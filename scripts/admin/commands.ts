@@ -81,7 +81,9 @@ function createProgram(config: Config, { env, stdout, stderr }: Surroundings): C
     // not allow. `databaseDirectUrl` stays set, so that a connection error names the right variable.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
-    const { db, problems, leave } = await connect(choice, () => {});
+    const { db, problems, migrated, leave } = await connect(choice, () => {});
+    for (const { name, milliseconds } of migrated.isNew ? [] : migrated.applied)
+      warn(`Applied the migration ${name} in ${milliseconds} ms.`);
     for (const problem of problems) warn(problem);
     try {
       print(await work(db));

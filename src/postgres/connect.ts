@@ -3,7 +3,7 @@ import { type Database, openDatabase, type Pooler } from '../store/sql/database.
 import { MIGRATION_SETTINGS, withSettings } from '../store/sql/session-settings.ts';
 import { completeMigrations } from './complete-migrations.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
-import { migrate } from './migrate.ts';
+import { type AppliedMigration, listPending, migrate } from './migrate.ts';
 import { type KeyringChoice, openKeyring } from './open-keyring.ts';
 import { findPooler } from './pooler.ts';
 
@@ -23,6 +23,8 @@ export type Connected = {
   pooler: Pooler | null;
   /** Problems that an operator has to solve, one sentence each. */
   problems: readonly string[];
+  /** The migrations that were applied. `isNew` means that the database was empty. */
+  migrated: { readonly applied: readonly AppliedMigration[]; readonly isNew: boolean };
   /** Closes the connections. The last process that leaves stops the embedded PostgreSQL. */
   leave(): Promise<void>;
 };
@@ -41,7 +43,11 @@ export async function connect(
   const directUrl = withSettings(databaseDirectUrl ?? url, MIGRATION_SETTINGS);
   const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   try {
-    await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable });
+    let migrated: Connected['migrated'] = { applied: [], isNew: false };
+    const onApplied = (applied: readonly AppliedMigration[], isNew: boolean) => {
+      migrated = { applied, isNew };
+    };
+    await migrate(directUrl, undefined, { acceptsNewer: acceptsNewerDatabase, variable, onApplied });
     const keyring = await openKeyring(directUrl, keyringChoice, variable);
     const keptEmails = await completeMigrations(directUrl, keyring, variable);
     const pooler = databaseDirectUrl === undefined ? null : await findPooler({ url, directUrl });
@@ -50,6 +56,7 @@ export async function connect(
       db,
       pooler,
       problems: keptEmails.map(problemOf),
+      migrated,
       async leave() {
         await db.close();
         await embedded?.leave();
@@ -58,6 +65,21 @@ export async function connect(
   } catch (error) {
     await embedded?.leave();
     throw error;
+  }
+}
+
+/** Returns the names of the migrations that `connect` would apply to the database. Changes nothing. */
+export async function listPendingMigrations({
+  databaseUrl,
+  databaseDirectUrl,
+  dataDir,
+}: Pick<DatabaseChoice, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir'>): Promise<string[]> {
+  const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
+  try {
+    const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    return await listPending(databaseDirectUrl ?? embedded?.url ?? databaseUrl ?? '', variable);
+  } finally {
+    await embedded?.leave();
   }
 }
 

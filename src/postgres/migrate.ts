@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartUpError } from '../domain/errors.ts';
+import { readReleases } from '../domain/release.ts';
 import { connectOrExplain, requireDirectConnection, type UrlVariable } from './connection-problem.ts';
 import { asMigrationList, hasChecksum, type Migration, readMigrations } from './migrations.ts';
 
@@ -14,18 +15,30 @@ export const OLDEST_POSTGRESQL = 14;
 /** The extensions that the migrations create. All are part of PostgreSQL's "contrib" modules. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
-type MigrateOptions = { readonly acceptsNewer?: boolean; readonly variable?: UrlVariable };
+/** A release, and the release directly before it; `null` if there is none. */
+type Release = { readonly version: string; readonly previous: string | null };
+
+export type AppliedMigration = { readonly name: string; readonly milliseconds: number };
+
+type MigrateOptions = {
+  readonly acceptsNewer?: boolean;
+  readonly variable?: UrlVariable;
+  /** The release whose migrations these are. Default: this release. */
+  readonly release?: Release;
+  /** Called with the applied migrations, unless there are none. `isNew` means that the database was empty. */
+  readonly onApplied?: (applied: readonly AppliedMigration[], isNew: boolean) => void;
+};
 
 /**
  * Applies all migrations to the database at `url`. Safe in any number of concurrent processes. Throws a StartUpError if the
  * database cannot be used, is behind a connection pooler, is newer than this version, was left half-migrated, or has a migration
- * whose file was edited later. With `acceptsNewer`, a database that has all migrations of this version may also have later
- * migrations. `variable` is the environment variable that contains `url`.
+ * whose file was edited later. With `acceptsNewer`, a database that has all migrations of this version may also have the
+ * migrations of the next release. `variable` is the environment variable that contains `url`.
  */
 export async function migrate(
   url: string,
   migrations?: Migration[],
-  { acceptsNewer = false, variable = 'DATABASE_URL' }: MigrateOptions = {},
+  { acceptsNewer = false, variable = 'DATABASE_URL', release = readRelease(), onApplied }: MigrateOptions = {},
 ): Promise<{ applied: string[] }> {
   const ours = migrations ?? (await readMigrations());
   const client = await connectOrExplain(url, 'charter-migrate', variable);
@@ -33,14 +46,25 @@ export async function migrate(
     await requireDirectConnection(client, variable);
     await requireVersion(client, variable);
     // Usually there is nothing to do, and neither the lock nor the engine is necessary.
-    const isDone = async () => isComplete(ours, await readHistory(client), acceptsNewer);
+    const isDone = async () => {
+      const history = await readHistory(client);
+      await requireKnown(client, { ours, history, acceptsNewer, release });
+      return isComplete(ours, history);
+    };
     if (await isDone()) return { applied: [] };
     await lock(client);
     if (await isDone()) return { applied: [] };
     await dropUnfinishedIndexes(client, ours);
-    requireFinished(await readHistory(client));
+    const before = await readHistory(client);
+    requireFinished(before);
     await prepare(client);
-    return { applied: await apply(url, ours, client) };
+    const isNew = before.length === 0;
+    // The release is recorded before its first migration can be interrupted. An empty database does not have the table yet.
+    if (!isNew) await recordRelease(client, release);
+    const applied = await apply(url, ours, client);
+    if (isNew) await recordRelease(client, release);
+    onApplied?.(await readTimes(client, applied), isNew);
+    return { applied };
   } finally {
     client.end().catch(() => undefined);
   }
@@ -70,22 +94,79 @@ async function readHistory(client: pg.Client): Promise<Applied[]> {
   return found.rows;
 }
 
+function readRelease(): Release {
+  const [version = '', previous = null] = readReleases();
+  return { version, previous };
+}
+
+/** Returns the release without what follows it in the version of a state before that release, such as 1.1.0-dev.0a1b2c3. */
+function releaseOf(version: string): string {
+  return version.replace(/-.*$/, '');
+}
+
+/** Records which release migrates the database: as the comment of the table, so that the releases before it can read it. */
+async function recordRelease(client: pg.Client, { version, previous }: Release): Promise<void> {
+  const recorded: Release = { version: releaseOf(version), previous };
+  await client.query(`COMMENT ON TABLE _prisma_migrations IS ${client.escapeLiteral(JSON.stringify(recorded))}`);
+}
+
+/** Returns the release that last migrated the database; `null` if it is unknown. */
+async function findRecordedRelease(client: pg.Client): Promise<Release | null> {
+  const found = await client.query<{ comment: string | null }>(
+    `SELECT obj_description(to_regclass('_prisma_migrations'), 'pg_class') AS comment`,
+  );
+  try {
+    const { version, previous } = Object(JSON.parse(found.rows[0]?.comment ?? 'null'));
+    return typeof version === 'string' ? { version, previous: typeof previous === 'string' ? previous : null } : null;
+  } catch {
+    // Somebody else has written the comment.
+    return null;
+  }
+}
+
+type Known = {
+  readonly ours: readonly Migration[];
+  readonly history: readonly Applied[];
+  readonly acceptsNewer: boolean;
+  readonly release: Release;
+};
+
 /**
- * Returns whether all of this version's migrations are applied. Throws for problems that neither waiting nor migrating can solve,
- * such as unknown migrations that are not accepted.
+ * Throws if the database has migrations that this version does not know. With `acceptsNewer`, those of the next release are
+ * accepted, and those of the same release, of which this may be an earlier state.
  */
-function isComplete(ours: Migration[], history: Applied[], acceptsNewer: boolean): boolean {
-  const known = new Map(ours.map((migration) => [migration.name, migration]));
+async function requireKnown(client: pg.Client, { ours, history, acceptsNewer, release }: Known): Promise<void> {
+  const known = new Set(ours.map(({ name }) => name));
   const unknown = history.filter(({ name }) => !known.has(name));
+  if (unknown.length === 0) return;
+  const problem = `The database has migrations that this version does not know: ${namesOf(unknown)}.`;
+  const restore = 'or restore a backup from before it was started.';
+  if (!acceptsNewer)
+    throw new StartUpError(
+      problem,
+      `Start the newer version, ${restore} To go back to the version directly before it, set NEWER_DATABASE=accept.`,
+    );
+  const recorded = await findRecordedRelease(client);
+  const own = releaseOf(release.version);
   const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
   const hasAll = ours.every(({ name }) => finished.has(name));
-  if (unknown.length > 0 && !(acceptsNewer && hasAll)) {
-    throw new StartUpError(
-      `The database has migrations that this version does not know: ${namesOf(unknown)}.`,
-      'Start the newer version, or restore a backup from before it was started. ' +
-        'To go back to the version directly before it, set NEWER_DATABASE=accept.',
-    );
-  }
+  if (hasAll && recorded !== null && [recorded.version, recorded.previous].includes(own)) return;
+  const by = recorded === null ? 'an unknown release' : `release ${recorded.version}`;
+  const allowed =
+    recorded === null ? 'the newer version' : [recorded.version, recorded.previous ?? []].flat().join(' or ');
+  throw new StartUpError(
+    `${problem} They are from ${by}, and NEWER_DATABASE=accept goes back by one release only. This is ${release.version}.`,
+    `Start ${allowed}, ${restore}`,
+  );
+}
+
+/**
+ * Returns whether all of this version's migrations are applied. Throws for problems that neither waiting nor migrating can solve.
+ */
+function isComplete(ours: readonly Migration[], history: readonly Applied[]): boolean {
+  const known = new Map(ours.map((migration) => [migration.name, migration]));
+  const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
+  const hasAll = ours.every(({ name }) => finished.has(name));
   // The file of a failed migration may be corrected, but the file of an applied migration must not change.
   const edited = history.filter(({ name, checksum, isFinished }) => {
     const migration = known.get(name);
@@ -208,6 +289,27 @@ async function prepare(client: pg.Client): Promise<void> {
         `(where it is not available, install PostgreSQL's "contrib" package first.)`;
       throw new StartUpError(`The extension ${extension} could not be created: ${reason}.`, remedy, { cause });
     });
+  }
+}
+
+async function readTimes(client: pg.Client, names: readonly string[]): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    `SELECT migration_name AS name, round(1000 * extract(epoch FROM finished_at - started_at))::int AS milliseconds
+       FROM _prisma_migrations WHERE migration_name = any($1) AND finished_at IS NOT NULL ORDER BY started_at`,
+    [names],
+  );
+  return rows;
+}
+
+/** Returns the names of the migrations that a start of this version would apply. Changes nothing. */
+export async function listPending(url: string, variable: UrlVariable): Promise<string[]> {
+  const client = await connectOrExplain(url, 'charter-migrate', variable);
+  try {
+    const history = await readHistory(client);
+    const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
+    return (await readMigrations()).map(({ name }) => name).filter((name) => !finished.has(name));
+  } finally {
+    client.end().catch(() => undefined);
   }
 }
 

@@ -1,5 +1,5 @@
 import { StartUpError } from '../../src/domain/errors.ts';
-import { migrate } from '../../src/postgres/migrate.ts';
+import { listPending, migrate } from '../../src/postgres/migrate.ts';
 import { readMigrations } from '../../src/postgres/migrations.ts';
 import { proxyDatabase } from '../support/postgres/database-proxy.ts';
 import { serverUrl, untilWaiting, withClient, withScratchDatabase } from '../support/postgres/postgres.ts';
@@ -57,16 +57,43 @@ test('a database newer than the code is refused with the name of the unknown mig
   });
 });
 
-test('a database newer than the code is accepted on request, if it has every migration of the code', async () => {
+test('the database of the next release is accepted on request, if it has every migration of the code, and no other', async () => {
   await withScratchDatabase(async (url) => {
     const newer = { name: '20991231000000_of_tomorrow', sql: 'create table tomorrow (id int);' };
-    expect(await migrate(url, [...OURS, newer])).toEqual({ applied: [newer.name] });
-    expect(await migrate(url, OURS, { acceptsNewer: true })).toEqual({ applied: [] });
+    const next = { version: '2.3.0', previous: '2.2.5' };
+    expect(await migrate(url, [...OURS, newer], { release: next })).toEqual({ applied: [newer.name] });
+    const goBack = (version: string, ours = OURS) =>
+      migrate(url, ours, { acceptsNewer: true, release: { version, previous: '2.1.0' } });
+    for (const version of ['2.2.5', '2.3.0-dev.0a1b2c3']) expect(await goBack(version)).toEqual({ applied: [] });
+    for (const version of ['2.2.4', '2.4.0'])
+      await expect(goBack(version)).rejects.toMatchObject({
+        message: expect.stringContaining('_tomorrow. They are from release 2.3.0, and'),
+        remedy: 'Start 2.3.0 or 2.2.5, or restore a backup from before it was started.',
+      });
     const other = { name: '20991230000000_of_a_branch', sql: 'create table branch (id int);' };
-    await expect(migrate(url, [...OURS, other], { acceptsNewer: true })).rejects.toThrow(
-      /does not know: .*_tomorrow\./,
-    );
+    await expect(goBack('2.2.5', [...OURS, other])).rejects.toThrow(/does not know: .*_tomorrow\./);
+    await query(url, `comment on table _prisma_migrations is 'mine'`);
+    await expect(goBack('2.2.5')).rejects.toThrow(/They are from an unknown release/);
   });
+});
+
+test('the applied migrations are reported with their time, and those that are pending are listed without being applied', async () => {
+  await withScratchDatabase(async (url) => {
+    expect(await listPending(url, 'DATABASE_URL')).toEqual(NAMES);
+    const reports: unknown[] = [];
+    const onApplied = (...report: unknown[]) => reports.push(report);
+    const [last = ''] = NAMES.slice(-1);
+    await migrate(url, OURS.slice(0, -1), { onApplied });
+    expect(await listPending(url, 'DATABASE_URL')).toEqual([last]);
+    await migrate(url, OURS, { onApplied });
+    await migrate(url, OURS, { onApplied });
+    const timesOf = (names: readonly string[]) => names.map((name) => ({ name, milliseconds: expect.any(Number) }));
+    expect(reports).toEqual([
+      [timesOf(NAMES.slice(0, -1)), true],
+      [timesOf([last]), false],
+    ]);
+    expect(await listPending(url, 'DATABASE_URL')).toEqual([]);
+  }, 'empty');
 });
 
 test('a migration that was edited after its application is refused by name', async () => {
