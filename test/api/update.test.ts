@@ -157,7 +157,7 @@ describe.each(['id', 'external_id'])('delete by %s', (name) => {
   });
 });
 
-// The race: the external_id passes to another program while its deletion waits.
+// The race: while the deletion waits, the external_id passes to another program.
 test('a delete by external_id deletes the program that has it when the delete is made', async () => {
   const { client, body, url } = await created();
   const other = await client.post(LIST, { name: 'Other', external_id: 'e-2' });

@@ -167,7 +167,7 @@ test('each change of a batch has exactly the parameters and the body of its own 
     expect(changes).toHaveLength(4);
     for (const change of changes) {
       const { action, ...members } = Object(Object(change).properties);
-      // A deletion is the change of two operations: by the id, and by the client's own id.
+      // Two operations delete a row: one by the id, and one by the client's own id.
       const owns = operations.filter(
         (each) =>
           each.method === methods[action.const] && each.path.startsWith(list) && each.operationId !== operationId,

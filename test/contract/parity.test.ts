@@ -84,7 +84,8 @@ type Sent = { readonly request: ReturnType<typeof requestFor>; readonly each: Ca
 function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
   const rows = items.get(listOf(operation)) ?? [];
   const [, ownId = ''] = /\/by_\w+\/\{(\w+)\}$/.exec(operation.path) ?? [];
-  // Writes to a client's own id get a row of their own first, because an update may have cleared the example's own id.
+  // A write by the client's own id uses an id of a row as the own id, because an update may have cleared the own ids of the rows.
+  // `compare` creates the row with this own id.
   const ids = rows.flatMap((row) => (ownId === '' || operation.method !== 'get' ? [row.id] : (row[ownId] ?? [])));
   const requestAt = (i: number) => requestFor(operation, { id: ids[i % ids.length] ?? '', references });
   const casesOf = (i: number) => {
@@ -152,7 +153,7 @@ async function compare(): Promise<Compared> {
     while (refused.length > 0)
       await Promise.all(refused.splice(0, AT_ONCE).map((sent) => compareOne(operation, sent, found)));
     for (const sent of others) {
-      // On a mock that stores nothing, every row exists, so the row with the client's own id must exist on the server and on the other mock.
+      // The stateless mock has every row. So the row with the client's own id is created on the server and on the stateful mock.
       const upsert = operations.find(({ method, path }) => method === 'put' && path === operation.path);
       if (upsert !== undefined && operation.method !== 'get') {
         const request = { ...requestFor(upsert, { id: '', references }), url: sent.request.url };

@@ -79,7 +79,7 @@ function constant({ status, headers: { 'x-request-id': _, date: __, ratelimit: _
 describe.each(operations)('$operationId', (operation) => {
   test("an id of another organization gets the response of an unknown id, and that organization's data stay unseen and unchanged", async () => {
     const { id } = await namesFor(operation);
-    // An upsert creates a row with this id in the organization of the caller. The other operations must not find that row.
+    // An upsert with this own id creates a row in the organization of the caller. The other operations must not find that row.
     const caller = operation.method === 'put' ? await createTestOrganization(server) : ours;
     const foreign = await sendTo(caller.client, await requestWith(operation, id, caller));
     expect(foreign.status).toBe(statusOfUnknown(operation));

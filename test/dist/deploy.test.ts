@@ -113,7 +113,7 @@ test('the files for Docker Compose and Kubernetes configure a server as the unit
     const names = Object.keys(Object(variables));
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
     expect(names).toEqual(expect.arrayContaining(['DATABASE_URL_FILE', 'ENCRYPTION_KEY_FILE', 'PUBLIC_URL']));
-    // The values are valid, with the secrets in their place.
+    // The values are valid together with the two secrets.
     const { DATABASE_URL_FILE, ENCRYPTION_KEY_FILE, ...others } = Object(variables);
     const env = {
       ...others,
@@ -126,7 +126,7 @@ test('the files for Docker Compose and Kubernetes configure a server as the unit
     const grace =
       variables === given ? valuesIn(server, 'stop_grace_period') : valuesIn(objects, 'terminationGracePeriodSeconds');
     expect(Number.parseInt(String(grace), 10)).toBeGreaterThan(drainSeconds + STOP_SECONDS);
-    // Each secret is where the variable says.
+    // The files define a secret for each path that a variable names.
     const places = [DATABASE_URL_FILE, ENCRYPTION_KEY_FILE].map((path: string) => path.split('/').at(-1) ?? '');
     const [secrets] = valuesIn(variables === given ? compose : objects, variables === given ? 'secrets' : 'stringData');
     for (const name of places)
