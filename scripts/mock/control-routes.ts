@@ -51,6 +51,7 @@ export function controlRoutes(deps: ControlRoutesDeps): express.Router {
     const { id } = bodyOf(req);
     finish(req, res, { status: 200, body: { cleared: overrides.clear(id === undefined ? undefined : Number(id)) } });
   });
+  router.post(`${PAGE}/keys`, body, (req, res) => respond(res, 201, control.createKey(bodyOf(req))));
   router.get(`${PAGE}/requests`, (_req, res) => respond(res, 200, { requests: log.all }));
   router.delete(`${PAGE}/requests`, (_req, res) => respond(res, 200, { cleared: log.clear() }));
   router.post(`${PAGE}/reset`, express.text({ type: () => true, limit: DATA_BYTES }), (req, res) => {

@@ -4,7 +4,9 @@ import { Violations } from '../../src/api/violations.ts';
 import { closeSchema } from '../../src/contract/conformity.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import type { Environment } from '../../src/domain/keys/api-key.ts';
 import { schemaOf, successOf } from './declared-responses.ts';
+import type { MockKeys, NewKey } from './mock-api.ts';
 import {
   ALL_OPERATIONS,
   MAX_OVERRIDES,
@@ -20,7 +22,7 @@ import { type Choice, type ChoiceWords, MAX_DELAY_MS, responseOf } from './prefe
 import type { MockRateLimits } from './rate-limits.ts';
 import type { RequestLog } from './request-log.ts';
 import type { ReadSeed } from './seed-data.ts';
-import type { Items, Store } from './store.ts';
+import type { Items, Stores } from './store.ts';
 
 /** Controls the mock independently of the application that calls the mock. */
 export type Control = {
@@ -31,6 +33,8 @@ export type Control = {
    * limits.
    */
   reset(value: Json): void;
+  /** Creates a key with fewer permissions or in another organization. Throws a 422 for wrong options. */
+  createKey(value: Json): NewKey;
 };
 
 type ControlDeps = {
@@ -39,8 +43,11 @@ type ControlDeps = {
   readonly overrides: Overrides;
   readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
-  /** The store; `undefined` if the mock is not stateful. */
-  readonly store: Store | undefined;
+  /** The stores; `undefined` if the mock is not stateful. */
+  readonly stores: Stores | undefined;
+  readonly keys: MockKeys;
+  /** The environment whose keys are accepted. */
+  readonly environment: Environment;
   readonly readSeed: ReadSeed;
   /** The initial data; `undefined` if it is the contract's examples. */
   readonly seed: Items | undefined;
@@ -49,7 +56,7 @@ type ControlDeps = {
 const MAX_TIMES = 10_000;
 
 export function createControl(deps: ControlDeps): Control {
-  const { operations, ajv, overrides, rateLimits, log, store, readSeed, seed } = deps;
+  const { operations, ajv, overrides, rateLimits, log, stores, keys, environment, readSeed, seed } = deps;
   return {
     force(value) {
       const added = readOverrides(value, { operations, ajv });
@@ -65,15 +72,23 @@ export function createControl(deps: ControlDeps): Control {
       if (empty !== undefined && !/^(true|false)$/.test(String(empty)))
         throw invalidField('empty', 'must be true or false.');
       const isEmpty = String(empty) === 'true';
-      if (store === undefined && (data !== undefined || isEmpty))
-        throw new DomainError('conflict', 'The mock keeps nothing. Start it with --stateful.');
+      if (stores === undefined && (data !== undefined || isEmpty)) throw statelessError();
       const items = data !== undefined ? readSeed(data) : isEmpty ? new Map() : seed;
-      store?.reset(items);
+      stores?.reset(items);
       overrides.clear();
       rateLimits.reset();
       log.clear();
     },
+    createKey(value) {
+      requireKnown(value, ['permissions', 'organization']);
+      if (stores === undefined && value['organization'] !== undefined) throw statelessError();
+      return keys.create(value, environment);
+    },
   };
+}
+
+function statelessError(): DomainError {
+  return new DomainError('conflict', 'The mock keeps nothing. Start it with --stateful.');
 }
 
 /** Returns the remedy for a request that contains a list outside `data`. The list probably belongs inside `data`. */

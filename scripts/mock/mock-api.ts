@@ -1,3 +1,4 @@
+import { hash as sha256 } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiRequest } from '../../src/api/api-request.ts';
 import { type ContractApi, createContractApi } from '../../src/api/contract-api.ts';
@@ -5,15 +6,26 @@ import { keyOf } from '../../src/api/key-steps.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import type { Send } from '../../src/api/response.ts';
 import type { Document } from '../../src/contract/contract.ts';
-import { type Operation, sufficientPermissionsOf } from '../../src/contract/document.ts';
-import { type Environment, formatKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';
-import { PERMISSIONS } from '../../src/domain/people/role.ts';
-import { acceptKey, admitCaller, getKnownKey, parseKeyHash } from '../../src/service/authenticate.ts';
+import { type Json, type Operation, sufficientPermissionsOf } from '../../src/contract/document.ts';
+import type { Caller } from '../../src/domain/audit/actor.ts';
+import { DomainError, invalidField } from '../../src/domain/errors.ts';
+import { type Environment, formatKey, hashKey, type KeyRecord } from '../../src/domain/keys/api-key.ts';
+import { isPermission, PERMISSIONS } from '../../src/domain/people/role.ts';
+import {
+  acceptKey,
+  admitCaller,
+  getKnownKey,
+  parseKeyHash,
+  requirePermission,
+} from '../../src/service/authenticate.ts';
 import { NO_KEY_USES } from '../../src/traffic/last-used.ts';
+import type { KeyOptions } from './package/types.ts';
+import { uuidOf } from './written-body.ts';
 
 type MockApiDeps = {
   readonly operations: readonly Operation[];
   readonly handlerOf: (operation: Operation) => OperationHandler;
+  readonly keys: MockKeys;
   /** Returns the environment whose keys are accepted. */
   readonly environmentOf: (req: IncomingMessage) => Environment;
   /** Counts the request against the rate limits. See `ContractApiDeps.limit`. */
@@ -26,19 +38,24 @@ type MockApiDeps = {
  * key.
  */
 export function createMockApi(definition: Document, deps: MockApiDeps): Promise<ContractApi> {
-  const { operations, handlerOf, environmentOf, limit, send } = deps;
+  const { operations, handlerOf, keys, environmentOf, limit, send } = deps;
   return createContractApi({
     definition,
     handlers: Object.fromEntries(operations.map((operation) => [operation.operationId, handlerOf(operation)])),
     permissions: operations.flatMap(sufficientPermissionsOf),
-    authenticate: acceptEveryKey(environmentOf),
+    authenticate: acceptEveryKey(keys, environmentOf),
     limit,
     permit(request) {
       request.caller = admitCaller(request.key, () => null);
+      // The contract may be ahead of the server: a key has each permission that the server does not know.
+      requirePermission(request.caller.permissions, request.operation.permissions.filter(isPermission));
     },
     send,
   });
 }
+
+/** The id of the organization of all keys that were not created for another organization. */
+export const FIRST_ORGANIZATION = '019b9c83-28c0-711e-8f67-8d111738f7d9';
 
 /** Returns an API key for the user to copy. It is the same at every start. No server accepts it. */
 export function mockKey(environment: Environment): string {
@@ -46,16 +63,58 @@ export function mockKey(environment: Environment): string {
 }
 
 /** Returns the server's own check of keys, with a look-up that finds every well-formed key. */
-function acceptEveryKey(environmentOf: MockApiDeps['environmentOf']) {
-  const options = { findKey: async () => KEY, now: () => new Date(), keyUses: NO_KEY_USES };
+function acceptEveryKey(keys: MockKeys, environmentOf: MockApiDeps['environmentOf']) {
+  const options = { findKey: async (hash: string) => keys.get(hash), now: () => new Date(), keyUses: NO_KEY_USES };
   return async (request: ApiRequest): Promise<void> => {
     const { req } = request;
     request.key = acceptKey(await getKnownKey(parseKeyHash(keyOf(req), environmentOf(req)), options));
   };
 }
 
+/** The keys with fewer permissions or in another organization. All other keys have every permission in the first organization. */
+export class MockKeys {
+  readonly #records = new Map<string, KeyRecord>();
+
+  /** Returns the key with this hash. */
+  get(hash: string): KeyRecord {
+    return this.#records.get(hash) ?? KEY;
+  }
+
+  /** Creates a key, which is the same for the same options. Throws a 422 for wrong options. */
+  create(value: Json, environment: Environment): NewKey {
+    const { permissions = PERMISSIONS, organization = KEY.organizationName } = value;
+    if (!Array.isArray(permissions) || !permissions.every((each) => PERMISSIONS.includes(each)))
+      throw invalidField('permissions', `must be an array with any of: ${PERMISSIONS.join(', ')}.`);
+    if (typeof organization !== 'string' || organization.trim() === '' || organization.length > 100)
+      throw invalidField('organization', 'must be the name of an organization, of 1 to 100 characters.');
+    const held = PERMISSIONS.filter((each) => permissions.includes(each));
+    const options = JSON.stringify([organization, held]);
+    const key = formatKey(environment, sha256('sha256', options).slice(0, 40));
+    if (this.#records.size >= MAX_KEYS && !this.#records.has(hashKey(key)))
+      throw new DomainError('conflict', `There are at most ${MAX_KEYS} keys.`);
+    this.#records.set(hashKey(key), {
+      ...KEY,
+      id: uuidOf(options),
+      permissions: held,
+      organizationId: organization === KEY.organizationName ? KEY.organizationId : uuidOf(organization),
+      organizationName: organization,
+    });
+    return { key, permissions: held, organization };
+  }
+
+  /** Returns whether a request with the key is from a key that `create` has created. */
+  isCreated({ keyId }: Pick<Caller, 'keyId'>): boolean {
+    return keyId !== KEY.id;
+  }
+}
+
+/** A key of the mock, with the name of its organization. */
+export type NewKey = Required<KeyOptions> & { readonly key: string };
+
+const MAX_KEYS = 1000;
+
 const KEY: KeyRecord = {
-  organizationId: '019b9c83-28c0-711e-8f67-8d111738f7d9',
+  organizationId: FIRST_ORGANIZATION,
   organizationName: 'Aurora Education Group',
   organizationSuspendedAt: null,
   organizationIsMoving: false,

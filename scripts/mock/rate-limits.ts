@@ -37,14 +37,17 @@ class Bucket {
 /** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests like a single server. All keys belong to one organization. */
+/** Counts requests like a single server. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;
+  readonly #organizationOf: (keyHash: string) => string;
   readonly #keys = new Map<string, Bucket>();
-  #organization: Bucket | undefined;
+  readonly #organizations = new Map<string, Bucket>();
 
-  constructor(limits: MockLimits = {}, clock = () => performance.now()) {
+  /** Creates the limits. `organizationOf` returns the id of the organization of a key, by the hash of the key. */
+  constructor(organizationOf: (keyHash: string) => string, limits: MockLimits = {}, clock = () => performance.now()) {
+    this.#organizationOf = organizationOf;
     const { perKey, perOrganization } = DEFAULT_LIMITS;
     this.#limits = { perKey: limits.perKey ?? perKey, perOrganization: limits.perOrganization ?? perOrganization };
     this.#clock = clock;
@@ -52,12 +55,15 @@ export class MockRateLimits {
 
   reset(): void {
     this.#keys.clear();
-    this.#organization = undefined;
+    this.#organizations.clear();
   }
 
   /** Sets the rate limit headers of the response. Throws a 429 if a limit refuses the request or the further items of a batch. */
   limit(request: ApiRequest): void {
-    const admission = this.#admit(hashKey(request.headers.authorization ?? ''), request.extraItems);
+    const admission = this.#admit(
+      hashKey((request.headers.authorization ?? '').replace(/^bearer +/i, '')),
+      request.extraItems,
+    );
     if (admission !== null) applyAdmission(request, admission);
   }
 
@@ -97,10 +103,12 @@ export class MockRateLimits {
     if (this.#keys.size >= MAX_KEYS && !this.#keys.has(key)) this.#keys.clear();
     const ofKey = this.#keys.get(key) ?? new Bucket(perKey, at);
     this.#keys.set(key, ofKey);
-    this.#organization ??= new Bucket(perOrganization, at);
+    const organizationId = this.#organizationOf(key);
+    const ofOrganization = this.#organizations.get(organizationId) ?? new Bucket(perOrganization, at);
+    this.#organizations.set(organizationId, ofOrganization);
     return [
       { name: 'key' as const, bucket: ofKey },
-      { name: 'organization' as const, bucket: this.#organization },
+      { name: 'organization' as const, bucket: ofOrganization },
     ].filter(({ bucket }) => bucket.rate > 0);
   }
 }

@@ -6,7 +6,7 @@ import type { Document } from '../../src/contract/contract.ts';
 import { operationsOf } from '../../src/contract/document.ts';
 import { Exchange } from '../../src/domain/request.ts';
 import { parseJson } from '../../src/domain/resources/json.ts';
-import { createMockApi } from './mock-api.ts';
+import { createMockApi, MockKeys } from './mock-api.ts';
 
 export type Refusal = {
   readonly status: number;
@@ -21,10 +21,11 @@ export type Refusal = {
 export type RequestCheck = (req: IncomingMessage, body: Buffer) => Promise<Refusal | null>;
 
 /** Creates a check of requests against the contract, from the server's own code. It accepts keys of both environments. */
-export async function createRequestCheck(document: Document): Promise<RequestCheck> {
+export async function createRequestCheck(document: Document, keys = new MockKeys()): Promise<RequestCheck> {
   const api = await createMockApi(document, {
     operations: operationsOf({ ...document }),
     handlerOf: () => async () => ({ status: 204, headers: {}, body: null }),
+    keys,
     environmentOf: ({ headers }) => (headers.authorization?.includes('charter_test_') ? 'test' : 'live'),
     limit() {},
     send() {},

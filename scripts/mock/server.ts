@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
 import { createApiMiddleware } from '../../src/api/contract-api.ts';
+import { presentKey } from '../../src/api/handlers/key.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { createSend, createSendException, type SendException } from '../../src/api/response.ts';
 import { originFormOf } from '../../src/api/unreadable-request.ts';
@@ -19,7 +20,7 @@ import { controlRoutes } from './control-routes.ts';
 import { createCors, warnOfBrowsers } from './cors.ts';
 import { createDataSet, type DataSet } from './data-set.ts';
 import { createForcedResponses } from './forced-response.ts';
-import { createMockApi, mockKey } from './mock-api.ts';
+import { createMockApi, FIRST_ORGANIZATION, MockKeys, mockKey } from './mock-api.ts';
 import { createHandler } from './operation-handler.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.ts';
 import { Overrides, OwnBodies } from './overrides.ts';
@@ -30,7 +31,7 @@ import { createRequestCheck, problemsOf, type RequestCheck } from './request-che
 import { RequestLog, requestLine } from './request-log.ts';
 import { createSeedReader } from './seed-data.ts';
 import { createStatefulHandler } from './stateful-handler.ts';
-import { Store } from './store.ts';
+import { type Store, Stores } from './store.ts';
 
 export type MockOptions = {
   /** The port. The default is 4010; 0 stands for any free port. */
@@ -79,9 +80,11 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
   const { dynamicSeed, seed, limits, clock, now = () => new Date(), print = () => {} } = options;
   const overrides = new Overrides();
   const log = new RequestLog(now);
+  const keys = new MockKeys();
   const setup: MockSetup = {
     ...{ environment, isStateful, dynamicSeed, seed, now, overrides, log },
-    rateLimits: new MockRateLimits(limits, clock),
+    keys,
+    rateLimits: new MockRateLimits((hash) => keys.get(hash).organizationId, limits, clock),
     onFault: (error) => print(`The mock itself failed: ${error instanceof Error ? error.stack : String(error)}`),
     onWarning: (warning) => print(`Warning: ${warning}`),
     onBrowser: warnOfBrowsers(print),
@@ -115,6 +118,7 @@ export async function openMock(assets: Assets, options: MockOptions = {}): Promi
 /** The parts of the mock that remain when the contract is edited. */
 type MockSetup = Required<Pick<MockOptions, 'environment' | 'isStateful' | 'dynamicSeed' | 'seed' | 'now'>> & {
   readonly overrides: Overrides;
+  readonly keys: MockKeys;
   readonly rateLimits: MockRateLimits;
   readonly log: RequestLog;
   /** Called with each bug of the mock itself. */
@@ -131,7 +135,7 @@ type MockListener = { readonly listener: RequestListener; readonly control: Cont
 
 /** Creates the request listener of the mock. Rejects if the document cannot be served or the seed is invalid. */
 async function createMockListener(assets: Assets, setup: MockSetup): Promise<MockListener> {
-  const { environment, isStateful, overrides, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
+  const { environment, isStateful, overrides, keys, rateLimits, log, now, onFault, onWarning, onBrowser } = setup;
   const { document } = assets;
   const json = { ...document };
   const ajv = createAjv();
@@ -139,8 +143,10 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const data = createDataSet({ operations, ajv, seed: setup.dynamicSeed });
   const readSeed = createSeedReader({ operations, lists: data.collections.map(({ path }) => path), ajv, now });
   const seed = setup.seed === undefined ? undefined : readSeed(setup.seed);
-  const store = isStateful ? new Store({ collections: data.collections, now, onLimit: onWarning }, seed) : undefined;
-  const control = createControl({ operations, ajv, overrides, rateLimits, log, store, readSeed, seed });
+  const stores = isStateful ? new Stores({ collections: data.collections, now, onLimit: onWarning }, seed) : undefined;
+  const control = createControl({
+    ...{ operations, ajv, overrides, keys, environment, rateLimits, log, stores, readSeed, seed },
+  });
   const ownBodies = new OwnBodies();
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
@@ -167,11 +173,13 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
       const isExample = preferenceOf(input.headers['prefer'], operation)?.example !== undefined;
       if (!isExample && ownBodies.find(input.headers) === undefined) return own(input);
       // If-Match contains the ETag of the stored item, but `stateless` would compare it with the ETag of the example.
-      if (store !== undefined) delete input.headers['if-match'];
+      if (isStateful) delete input.headers['if-match'];
       return stateless(input);
     };
-  const handlerOf = (operation: Operation): OperationHandler => {
+  /** Returns a handler that reads and changes the store of one organization. */
+  const handlerIn = (store: Store | undefined, operation: Operation): OperationHandler => {
     const stateless = createHandler(operation, { ajv, data, ownBodies });
+    const handlerOf = (other: Operation) => handlerIn(store, other);
     const changing = { operations, collections: data.collections, handlerOf, store };
     if (isBatch(operation)) return orChosen(createBatchHandler(operation, changing), { operation, stateless });
     if (isByOwnId(operation)) return orChosen(createOwnIdHandler(operation, changing), { operation, stateless });
@@ -186,9 +194,31 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
       return other(input);
     };
   };
+  /** Returns a handler that passes a request to the handler of the organization of its key. */
+  const handlerOf = (operation: Operation): OperationHandler => {
+    const create = (organizationId: string) => handlerIn(stores?.of(organizationId), operation);
+    const handlers = new Map([[FIRST_ORGANIZATION, create(FIRST_ORGANIZATION)]]);
+    const own: OperationHandler = async (input) => {
+      const { organizationId } = input.caller.scope;
+      const handler = handlers.get(organizationId) ?? create(organizationId);
+      handlers.set(organizationId, handler);
+      return handler(input);
+    };
+    if (operation.operationId !== 'getKey') return own;
+    const ofKey: OperationHandler = async (input) => {
+      const { status, headers, body } = await own(input);
+      return {
+        status,
+        headers,
+        body: { ...Object(body), ...(keys.isCreated(input.caller) && presentKey(input.caller)) },
+      };
+    };
+    return orChosen(ofKey, { operation, stateless: own });
+  };
   const api = await createMockApi(document, {
     operations,
     handlerOf,
+    keys,
     environmentOf: () => environment,
     limit: (request) => rateLimits.limit(request),
     send,
@@ -208,7 +238,7 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
     ownBodies,
     notes,
     async onForced(request, { bytes }) {
-      check ??= createRequestCheck(document);
+      check ??= createRequestCheck(document, keys);
       const refusal = await (await check)(request.req, bytes);
       if (refusal !== null) log.note(request, refusal.problems);
     },

@@ -6,6 +6,7 @@ import { usedKeyError } from '../../src/service/resources/writing.ts';
 import { IDEMPOTENCY_HOURS } from '../../src/store/resources/idempotency-keys.ts';
 import type { Collection } from './data-set.ts';
 import { examplesOf } from './declared-responses.ts';
+import { FIRST_ORGANIZATION } from './mock-api.ts';
 
 /** The request for which an idempotency key was used, and the body of the response. */
 type Creation = { readonly request: string; readonly item: Json };
@@ -99,6 +100,30 @@ export class Store {
     const items = this.#items.get(path);
     if (items === undefined) throw new Error(`The mock keeps no items of ${path}.`);
     return items;
+  }
+}
+
+/** The stores of the organizations. The first organization begins with data, and each other one with empty lists. */
+export class Stores {
+  readonly #options: StoreOptions;
+  readonly #all: Map<string, Store>;
+
+  constructor(options: StoreOptions, data?: Items) {
+    this.#options = options;
+    this.#all = new Map([[FIRST_ORGANIZATION, new Store(options, data)]]);
+  }
+
+  /** Returns the store of the organization, which is created when it is first needed. */
+  of(organizationId: string): Store {
+    const store = this.#all.get(organizationId) ?? new Store(this.#options, new Map());
+    this.#all.set(organizationId, store);
+    return store;
+  }
+
+  /** Resets all stores. `data` are the items of the first organization; by default, those of the contract's examples. */
+  reset(data?: Items): void {
+    for (const [organizationId, store] of this.#all)
+      store.reset(organizationId === FIRST_ORGANIZATION ? data : new Map());
   }
 }
 

@@ -38,9 +38,9 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
       throw mockErrorOf(error);
     },
   );
-  const attempt = (work: () => void) => {
+  const attempt = <T>(work: () => T): T => {
     try {
-      work();
+      return work();
     } catch (error) {
       throw mockErrorOf(error);
     }
@@ -49,7 +49,8 @@ export async function startMock(options: StartOptions = {}): Promise<CharterMock
     url: mock.url,
     key: mock.key,
     reset: (seed) => attempt(() => mock.control.reset(seed === undefined ? {} : { data: seed })),
-    respond: (rule) => attempt(() => mock.control.force({ ...rule })),
+    keyWith: (options) => attempt(() => mock.control.createKey({ ...options }).key),
+    respond: (rule) => void attempt(() => mock.control.force({ ...rule })),
     requests: () => mock.log.all,
     close: () => mock.close(),
   };

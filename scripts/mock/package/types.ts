@@ -170,14 +170,29 @@ export type StartOptions = {
   readonly now?: () => Date;
 };
 
+export type KeyOptions = {
+  /** The permissions of the key; all by default. */
+  readonly permissions?: readonly Schemas['Permission'][];
+  /**
+   * The name of the organization of the key. By default, the key belongs to the organization of all other keys. Every other
+   * organization has data and rate limits of its own, and begins with empty lists.
+   */
+  readonly organization?: string;
+};
+
 export type CharterMock = {
   /** The URL of the mock, such as http://127.0.0.1:40123. */
   readonly url: string;
   /** An API key to use with the mock, which accepts every well-formed key. */
   readonly key: string;
   /**
+   * Returns an API key with fewer permissions or in another organization. The same options give the same key, which a reset does
+   * not remove.
+   */
+  keyWith(options: KeyOptions): string;
+  /**
    * Restores the initial data, or replaces it with this data. Removes forced responses and logged requests, and resets the rate
-   * limits. Throws a `MockError` that names every mistake in the data.
+   * limits. The other organizations begin again with empty lists. Throws a `MockError` that names every mistake in the data.
    */
   reset(seed?: Seed): void;
   /** Forces the next responses. Throws a `MockError` if the contract does not allow the response. */
