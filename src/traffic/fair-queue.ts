@@ -320,10 +320,10 @@ const DASHBOARD_WAIT_MS = 5000;
 
 /**
  * Divides the connections of a pool: six tenths for the operations of the API and two tenths for the dashboard. The rest is for
- * look-ups of keys, which take one connection for all requests, for health checks and for background work. A tenant gets at most
- * half of a share while others send requests, and all but one connection while it is alone, so that another tenant finds a free
- * connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share, because both queues
- * use the same processors. In a small pool nothing is reserved, so further requests wait in the pool.
+ * look-ups of keys, which take one connection for all requests, for health checks and for background work. While other tenants
+ * send requests, a tenant gets at most half of a share. Otherwise, it gets all connections of the share but one, so that another
+ * tenant finds a free connection. A tenant with waiting requests pauses while a tenant of either queue sends less than its share,
+ * because both queues use the same processors. In a small pool nothing is reserved, so further requests wait in the pool.
  */
 export function createDatabaseQueues(
   connections: number,
