@@ -10,7 +10,7 @@ export function addInstallationCommands(program: Command, { config, env, execute
     .command('check')
     .description('check the environment variables without a database, and name unknown ones that look like ours')
     .action(() => {
-      // An invalid variable has already been refused.
+      // Invalid variables have already been refused.
       const unknown = findUnknownVariables(env, listVariables());
       for (const { name, similar } of unknown)
         warn(`${name} is unknown, and ignored.${similar === null ? '' : ` Did you mean ${similar}?`}`);

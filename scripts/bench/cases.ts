@@ -144,7 +144,7 @@ async function fetchTag({ server, requests }: Load): Promise<string> {
   return (await fetch(server.origin + PATH, { headers: { ...request?.headers } })).headers.get('etag') ?? '';
 }
 
-// Lists that the response cache cannot serve: each connection requests other pages than the others.
+// Lists that the response cache cannot serve, because every connection requests different pages.
 
 const DEEP_PAGE = 20_000;
 /** The number of pages. It exceeds the requests of one pass, so that no page is requested twice. */

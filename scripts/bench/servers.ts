@@ -118,7 +118,7 @@ export async function readCpuSeconds({ pid, postgresPid }: Pick<RunningServer, '
 /** Returns the CPU times of a process; `null` if the process has ended. */
 async function readStat(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The fields after the name of the process, which can contain any character. The CPU times are fields 14 to 17
+  // The name of the process can contain any character, so only the fields after it are read. The CPU times are fields 14 to 17
   // (proc_pid_stat(5)).
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

@@ -228,13 +228,13 @@ function compareHeaders(comparison: Comparison, { spot, direction, before, after
   }
 }
 
-/** The comparisons of headers whose values list what clients may send. */
+/** The functions that compare a header whose value lists what clients may send. */
 const COMPARISONS: Readonly<Record<string, typeof compareParameter>> = {
   'Accept-Patch': compareAcceptedTypes,
   Allow: compareAllowedMethods,
 };
 
-/** Compares a header that lists the methods of a path. A method that is no longer allowed is reported as a removed operation. */
+/** Compares a header that lists the methods of a path. A missing method is reported as a removed operation. */
 function compareAllowedMethods(comparison: Comparison, written: Pair<unknown>): void {
   const pair = resolvePair(comparison, written);
   const { spot, direction, before, after } = pair;

@@ -203,7 +203,7 @@ function keywordRule(name: string, before: unknown, after: unknown, hasExtensibl
         : rule;
     }
     case 'at least': {
-      // Without the keyword, the minimum of a length or a count is 0.
+      // If the keyword is missing, a length or a count is at least 0; a number has no bound.
       const least = name.includes('imum') ? -Infinity : 0;
       return boundRule(asNumber(before, least), asNumber(after, least));
     }

@@ -15,7 +15,7 @@ The environment variables are the same for all commands; README.md names those t
 `;
 const PROGRAMS = {
   start: './src/main.ts',
-  // A command of admin, which keeps its name as the first argument.
+  // `check` is a command of the admin program, which gets "check" as its first argument.
   check: './scripts/admin/main.ts',
   admin: './scripts/admin/main.ts',
   workflows: './scripts/workflows/main.ts',

@@ -22,7 +22,7 @@ export type Guide = {
   readonly title: string;
   /** The group in guides.yaml that contains the guide. */
   readonly group: string;
-  /** The Markdown, with an empty line in place of the title, and with its blocks filled in from the contract. */
+  /** The Markdown. Its title is replaced with an empty line, and its empty code blocks are filled in from the contract. */
   readonly text: string;
   readonly headings: readonly Heading[];
 };
@@ -67,7 +67,7 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   return {
     contract,
     guides: [
-      // The blocks are filled in after all checks, because the line numbers in the messages of the checks refer to the files.
+      // The blocks are filled in after all checks, because the checks report line numbers of the files.
       ...guides.map((guide) => {
         const text = fillFromContract(guide.text, contract.document);
         return { ...guide, text, headings: headingsOf(text) };
@@ -167,12 +167,12 @@ const EMPTY = /^```(?:json example=(?<example>\w+)|text webhook=(?<webhook>[\w.]
 /** The maximum number of characters on one line of an object or an array. */
 const WIDTH = 100;
 
-/** An empty code block, whose label names the table that replaces the block. */
+/** Matches an empty code block. Its label names the table that replaces the block. */
 const TABLE = /^```table (permissions|webhooks|filters)(?:=(\w+))?\n```$/gm;
-/** The parameters that every list has, which are no filters. */
+/** The parameters of every list that are not filters. */
 const OF_EVERY_LIST = ['limit', 'cursor', 'sort'];
 
-/** Returns the Markdown of a guide, with the contract's examples and tables in the place of its empty code blocks. */
+/** Returns the Markdown of a guide. The contract's examples and tables replace its empty code blocks. */
 export function fillFromContract(text: string, document: Json): string {
   const { examples }: { readonly examples?: Examples } = Object(document['components']);
   const webhooks = webhooksOf(document);
@@ -188,7 +188,7 @@ export function fillFromContract(text: string, document: Json): string {
   });
 }
 
-/** The rows of each table, the first one with the titles of the columns. */
+/** The rows of each table. The first row is the titles of the columns. */
 const TABLES = {
   permissions: (document: Json) => {
     const operations = operationsOf(document);

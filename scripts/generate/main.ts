@@ -77,7 +77,7 @@ async function generateTypes(): Promise<void> {
   );
 }
 
-/** Returns an interface with the names of the examples by operation and status, which openapi-typescript leaves out. */
+/** Returns an interface with the names of the examples, by operation and status. openapi-typescript leaves out these names. */
 function exampleTypesOf({ paths, components }: Contract): string {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const lines = operations.flatMap(({ operationId, responses = {} }) => {

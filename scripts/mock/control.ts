@@ -104,7 +104,7 @@ function requireKnown(value: Json, fields: readonly string[], remedy?: string): 
   throw invalidField(unknown.slice(0, 100), remedy === undefined ? problem : `${problem} ${remedy}`);
 }
 
-/** The fields that say what the response is. */
+/** The fields that describe the response. */
 const RESPONSE_FIELDS = ['status', 'example', 'body', 'allowInvalid', 'headers'];
 const STEP_FIELDS = [...RESPONSE_FIELDS, 'times', 'delay_ms', 'disconnect'];
 const FIELDS = ['operation', ...STEP_FIELDS, 'match', 'sequence'];
@@ -256,7 +256,7 @@ export class ForbiddenBodyError extends DomainError {
 
 const REMEDY = 'With "allowInvalid": true, the mock sends what the contract forbids.';
 
-/** Returns a function that throws a 422 for a body that the contract does not allow as a response. */
+/** Returns a function that throws a 422 for a body that the contract does not allow in the response. */
 function createBodyCheck({
   status,
   fitting,
@@ -296,7 +296,7 @@ function isCreate(body: unknown): body is (request: SentRequest) => unknown {
   return typeof body === 'function';
 }
 
-/** Returns a function that creates a body and checks the body. Rejects with a 422 if the function for the body throws. */
+/** Returns a function that creates a body and checks it. Rejects with a 422 if `create` throws. */
 function withCheck(
   create: (request: SentRequest) => unknown,
   requireValid: (body: unknown) => void,

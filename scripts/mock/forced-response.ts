@@ -164,7 +164,7 @@ function applyOverride(
   return { ...override, status };
 }
 
-/** Resolves to the body that was given to the mock, or `undefined` if none was given. */
+/** Resolves to the body that the mock was given, or `undefined` if it was given none. */
 async function ownBodyOf(
   override: Override,
   request: Parameters<typeof contentOf>[0],
@@ -197,7 +197,7 @@ function isFor(operation: Operation, override: Override): boolean {
   }
 }
 
-/** Runs the work. If the work throws a refusal, the headers of the refusal show the limits of a key. */
+/** Runs the work. If the work throws a refusal, adds the limits of a key to the headers of the refusal. */
 async function withLimits<T>(request: ApiRequest, rateLimits: MockRateLimits, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

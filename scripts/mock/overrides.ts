@@ -13,11 +13,11 @@ export type Override = {
   readonly example: string | null;
   /** The body that replaces the contract's example. It may be `null`, so it is omitted if there is no such body. */
   readonly body?: unknown;
-  /** Creates the body for each request. Rejects if the contract does not allow the body. Omitted if the body is always the same. */
+  /** Creates the body for a request. Rejects if the contract does not allow it. Omitted if the body is always the same. */
   readonly createBody?: (request: SentRequest) => Promise<unknown>;
   /** Headers that replace the response's headers with the same names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the connection is closed without a response, before or after the request is handled. Omitted if it is not. */
+  /** Whether the connection is closed without a response, before or after the request is handled; omitted if not. */
   readonly disconnect?: Disconnect;
   /** Whether the status and the body are sent in response to every request, even if the contract forbids them. */
   readonly allowInvalid?: boolean;
@@ -56,7 +56,7 @@ export class Overrides {
     return before - this.#all.length;
   }
 
-  /** Returns whether the mock must read the body of an operation's request to know the response. */
+  /** Returns whether the mock must read the body of a request to know the response. */
   dependOnBody(fits: (override: Override) => boolean): boolean {
     return this.#all.some(
       ({ match, createBody, ...override }) => (match?.body !== undefined || createBody !== undefined) && fits(override),

@@ -17,20 +17,23 @@ type OwnIdDeps = {
   readonly store: Store | undefined;
 };
 
-/** Returns the path of the list and the name of the own id, for a path such as "/books/by_external_id/{external_id}". */
+/**
+ * Returns the path of the list and the name of the own id for a path such as "/books/by_external_id/{external_id}"; `undefined`
+ * if the path contains no own id.
+ */
 function ownIdIn({ path }: Pick<Operation, 'path'>): { list: string; name: string } | undefined {
   const [, list, name] = /^(.*)\/by_\w+\/\{([^}]+)\}$/.exec(path) ?? [];
   return list === undefined || name === undefined ? undefined : { list, name };
 }
 
-/** Returns whether the path of the operation names an item by the client's own id. */
+/** Returns whether the path of the operation identifies an item by the client's own id. */
 export function isByOwnId(operation: Pick<Operation, 'path'>): boolean {
   return ownIdIn(operation) !== undefined;
 }
 
 /**
- * Creates the handler of an operation on an item that the path names by the client's own id, from the handlers of the operations
- * that create an item, or name the item by its id. Without a store, responds as if every item existed.
+ * Creates the handler of an operation whose path identifies an item by the client's own id. It calls the handlers that create an
+ * item, or that identify an item by its id. Without a store, it responds as if every item existed.
  */
 export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): OperationHandler {
   const { operations, collections, handlerOf, store } = deps;

@@ -201,11 +201,11 @@ type Note = {
   readonly response: Preference | undefined;
   /** Headers that the mock was given for the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Whether the connection is closed in place of the response. */
+  /** Whether the connection is closed without a response. */
   readonly isDisconnected?: boolean;
 };
 
-/** The response that stands for a connection that is closed without a response. */
+/** Stands for no response: the connection is closed instead. */
 export const NO_RESPONSE: RawResponse = { status: 0, fields: [], text: undefined };
 
 /** Returns a `Send` that closes the connection for `NO_RESPONSE`. */

@@ -63,7 +63,7 @@ export class RequestLog {
   }
 }
 
-/** Returns what the request contains, with its API key. */
+/** Returns the content of the request, with its API key. */
 export function contentOf({
   method,
   url,

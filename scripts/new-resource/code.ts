@@ -90,10 +90,10 @@ const RESPONDING = {
 };
 type Responding = keyof typeof RESPONDING;
 
-/** The operations on a row that the path names by the client's own id. */
+/** The operations on a row that the path identifies by the client's own id. */
 const OF_OWN_ID: readonly Responding[] = ['getByOwnId', 'upsert', 'deleteByOwnId'];
 
-/** The operations that single requests call for the changes of a batch. */
+/** The operations that the changes of a batch stand for. */
 const CHANGES: readonly Responding[] = ['create', 'upsert', 'update', 'delete', 'deleteByOwnId'];
 
 function operationIdOf(operation: Responding, type: string): string {

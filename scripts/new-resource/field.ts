@@ -26,8 +26,8 @@ export type Field = {
   readonly isUnique: boolean;
   readonly isFilter: boolean;
   /**
-   * The values in the examples: of the first row, of the second row, and of the first row after an update. The second row has only
-   * the required fields.
+   * The values in the examples: of the first row, of the second row, and of the first row after an update. The second row has
+   * only the required fields.
    */
   readonly examples: readonly [Value, Value, Value];
 };

@@ -117,8 +117,8 @@ async function copyEventFiles(
 }
 
 /**
- * Copies the paths with the client's own id and of the batch, their schemas, and the examples that differ from those of parent programs in
- * names only.
+ * Copies the paths by the client's own id, the path of the batch, their schemas, and the examples that differ from those of
+ * parent programs only in names.
  */
 async function copyOwnIdFiles(resource: Resource, copy: (path: string) => Promise<string>) {
   const { plural, type } = resource.names;

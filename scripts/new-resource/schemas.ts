@@ -51,13 +51,13 @@ export function updateSchema(resource: Resource): Schema {
   };
 }
 
-/** Returns the content of the file in components/properties, from which the schemas take the fields. */
+/** Returns the content of the file in components/properties, to which the fields in the schemas refer. */
 export function sharedProperties(resource: Resource): Schema {
   const entries = Object.entries<Schema>(Object(propertiesFor(resource, 'create')));
   return Object.fromEntries(entries.map(([name, { default: _, ...property }]) => [name, property]));
 }
 
-/** Returns the schema with a `$ref` in place of each shared property, and the keywords that differ beside it. */
+/** Returns the schema with a `$ref` in place of each shared property. Keywords that differ are beside the `$ref`. */
 export function withSharedProperties(resource: Resource, schema: Schema): Schema {
   const entries = Object.entries<Schema>(Object(schema['properties']));
   return {
@@ -66,7 +66,10 @@ export function withSharedProperties(resource: Resource, schema: Schema): Schema
   };
 }
 
-/** Returns a `$ref` to a shared property, with the keywords that differ beside it; the schema itself if none is shared. */
+/**
+ * Returns a `$ref` to the shared property, with the keywords that differ beside it. Returns the schema itself if there is no such
+ * property.
+ */
 export function shared(resource: Resource, name: string, own: Schema): Schema {
   const { [name]: property } = sharedProperties(resource);
   if (property === undefined) return own;

@@ -31,9 +31,9 @@ export type Batching = {
 };
 
 /**
- * Sends the changes in batches. Each batch is sent only after the caller has consumed the previous outcome. The idempotency key
- * of a batch depends only on the run and the changes. The server therefore repeats its response to a batch that it has already
- * processed, if a run is repeated with the same changes.
+ * Sends the changes in batches. Each batch is sent only after the caller has consumed the outcomes of the previous batch. The
+ * idempotency key consists of the run's name and the number of the batch, so that a repeated run with the same changes gets the
+ * same responses to the batches that the server has already processed.
  */
 export async function* batchesOf(
   call: Call,

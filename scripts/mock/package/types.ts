@@ -39,7 +39,6 @@ export type Match = {
  */
 export type Disconnect = 'before' | 'after';
 
-/** An operation of the contract. */
 export type OperationId = keyof exampleNames;
 
 type StatusOf<Id extends OperationId> = Id extends OperationId ? keyof exampleNames[Id] : never;
@@ -66,7 +65,6 @@ type Declared<Id extends OperationId> =
         readonly status: Status;
         /** The name of one of the examples of the status. */
         readonly example?: ExampleOf<Id, Status>;
-        /** A body that replaces the example. */
         readonly body?: BodyOrFunction<BodyOf<Id, Status>>;
         readonly allowInvalid?: false;
         readonly disconnect?: never;
@@ -83,7 +81,7 @@ type Declared<Id extends OperationId> =
       readonly disconnect?: never;
     };
 
-/** A response that is sent even if the contract forbids it. A body that is a string is sent unchanged. */
+/** A response that is sent even if the contract forbids it. If its body is a string, the string is sent unchanged. */
 type Undeclared = {
   readonly allowInvalid: true;
   readonly status?: number;
@@ -92,7 +90,6 @@ type Undeclared = {
   readonly disconnect?: never;
 };
 
-/** A connection that is closed without a response. */
 type Disconnected = {
   readonly disconnect: Disconnect;
   readonly status?: never;

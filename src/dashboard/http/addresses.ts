@@ -160,7 +160,7 @@ export function newKeyUrl(listUrl: string, like: string | null = null): string {
   return urlOf(`${listUrl}/new`, { like });
 }
 
-/** A page that confirms an action on a key. */
+/** A page that asks the person to confirm an action on a key. */
 export type KeyPage = 'rotate' | 'rename' | 'restrict' | 'move' | 'revoke';
 
 /** What the URLs of a key's pages are made from. */

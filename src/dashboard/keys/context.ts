@@ -62,10 +62,7 @@ export function upToList({ back, backUrl }: KeyContext, ofUser = 'API keys'): { 
   return { name: back === null ? ofUser : 'API keys of the organization', href: backUrl };
 }
 
-/**
- * Returns the page's function, preceded by writing the uses of keys that this process has not written yet. For pages that show
- * the uses of keys.
- */
+/** Wraps the function of a page that shows the uses of keys. First writes the uses that this process has not written yet. */
 export function withFreshUses<Context extends SignedInContext>(get: (context: Context) => Promise<View>) {
   return async (context: Context): Promise<View> => {
     await context.dashboard.keyUses.freshen();

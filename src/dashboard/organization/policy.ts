@@ -91,7 +91,7 @@ const DONE = new Map([
   ['notices', 'The settings are saved. They apply to all keys of the organization.'],
 ]);
 
-/** The refused form, which the page shows again. The other form is omitted. */
+/** The forms of the page. Only the refused form is set, and the page shows it again. */
 type Refused = {
   readonly policy?: Filled<typeof POLICY_FORM>;
   readonly notices?: Filled<typeof NOTICE_FORM>;

@@ -61,7 +61,7 @@ export async function setRole(context: SignedInContext, { values, typed }: Form<
   return demotionPage(context, { typed, problem });
 }
 
-/** Shows the page that confirms a demotion and asks for a new owner of the user's integrations. */
+/** Shows the page that asks the actor to confirm a demotion and to choose a new owner of the user's integrations. */
 export async function showDemotion(context: SignedInContext): Promise<View> {
   const { query, actor } = context;
   return demotionPage(context, { typed: { role: query.get('role') ?? '', newOwner: actor.email }, problem: null });
@@ -153,8 +153,8 @@ function integrationsSection({ name }: { readonly name: string }, owned: readonl
 }
 
 /**
- * Shows the page that confirms the removal of another user's second factor and passkeys. People who ask for their own account are
- * redirected to their own page.
+ * Shows the page that asks the actor to confirm the removal of another user's second factor and passkeys. People who ask for
+ * their own account are redirected to their own page.
  */
 export async function showSecondFactorRemoval(context: SignedInContext): Promise<View> {
   if (userIdOf(context) === context.actor.userId) return redirect(SECOND_FACTOR_URL);

@@ -157,8 +157,8 @@ ${fieldsOf(PASSWORD_FORM, { typed: {}, problem }, context).password}`,
 }
 
 /**
- * Returns the page's function with a check: only people whose organization accepts passwords may open the page. For pages about
- * the password and the second factor.
+ * Wraps the function of a page, so that only people whose organization accepts passwords can open the page. For pages about the
+ * password and the second factor.
  */
 export function needsPassword(get: (context: SignedInContext, ways: OwnWaysIn) => Promise<View>) {
   return async (context: SignedInContext): Promise<View> => {
