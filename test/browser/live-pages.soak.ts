@@ -3,7 +3,7 @@ import { useSite } from '../support/browser/site.ts';
 import { giveKey } from '../support/data/actors.ts';
 import { addEndpoint, writeAttempts, writeEvent } from '../support/data/webhooks.ts';
 
-// The script that shows times in the reader's time zone, and the script that shows the result of a delivery.
+// Tests two scripts: one shows times in the reader's time zone, the other shows the result of a delivery.
 
 const site = await useSite();
 
