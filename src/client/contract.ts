@@ -66,7 +66,11 @@ export type ChangeOf<Path extends BatchPath> =
       readonly body: SentTo<ByExternalId<Path>, 'put'>;
     } & Conditional)
   | ({ readonly action: 'update'; readonly id: string; readonly body: SentTo<`${Path}/{id}`, 'patch'> } & Conditional)
-  | ({ readonly action: 'delete'; readonly id: string } & Conditional);
+  | ({ readonly action: 'delete' } & (
+      | { readonly id: string; readonly external_id?: never }
+      | { readonly external_id: string; readonly id?: never }
+    ) &
+      Conditional);
 
 type Conditional = { readonly if_match?: string };
 

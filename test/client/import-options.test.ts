@@ -26,6 +26,8 @@ test.each<[title: string, parameters: string[], message: string, env?: object]>(
   ],
   ['two characters', ['a.csv', '--delimiter', ';;'], '--delimiter must be one character'],
   ['a quotation mark', ['a.csv', '--delimiter', '"'], '--delimiter must be one character, or "tab", and no quotation'],
+  ['a bound without deletions', ['a.csv', '--delete-at-most', '5'], '--delete-at-most needs --delete-missing.'],
+  ['a bound in percent', ['a.csv', '--delete-missing', '--delete-at-most', '5%'], '--delete-at-most must be a whole'],
   ['an unknown encoding', ['a.csv', '--encoding', 'x'], '--encoding is not the name of an encoding'],
   ['the file as the report', ['a.csv', '--refused', './a.csv'], '--refused must not be the file itself'],
   ['no address', ['a.csv'], 'Set CHARTER_URL to the address of Charter, or use --url.', { CHARTER_URL: '' }],

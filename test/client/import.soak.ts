@@ -123,6 +123,44 @@ test('the report of a file with semicolons in windows-1252 is corrected and impo
   expect((await importedBy(ours, [file, ...options])).stderr).toContain(`is kept as ${refused}.edited.\n`);
 });
 
+test('--delete-missing deletes what the file does not contain, within its bound, and a dry run lists it', async () => {
+  const ours = await createTestOrganization(server);
+  await importedBy(ours, [await fileWith(csvOf(30))]);
+  const smaller = await fileWith(csvOf(28, 'New'));
+  const dry = await importedBy(ours, [smaller, '--dry-run', '--delete-missing']);
+  expect([dry.code, dry.stdout.split('\n').slice(1).toSorted()]).toEqual([
+    0,
+    [
+      '',
+      '2 parent programs would be deleted.',
+      'Not in the file: "sis-28", "Program 28"',
+      'Not in the file: "sis-29", "Program 29"',
+    ],
+  ]);
+  expect((await programsOf(ours)).size).toBe(30);
+
+  const half = await fileWith(csvOf(15));
+  const refused = await importedBy(ours, [half, '--delete-missing']);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      'Nothing was deleted. The file does not contain 15 of the 30 parent programs with an external_id, and at most 10% (3) may be deleted. Check that the file is complete. If it is: --delete-at-most 15\n',
+    ),
+  ]);
+  const wrong = await fileWith(`${csvOf(15)}sis-99,\n`);
+  const unsure = await importedBy(ours, [wrong, '--delete-missing', '--delete-at-most', '15']);
+  expect([unsure.code, unsure.stderr]).toEqual([1, expect.stringContaining('because rows were refused.')]);
+  const report = await importedBy(ours, [refusedOf(wrong), '--delete-missing']);
+  expect([report.code, report.stderr]).toEqual([2, expect.stringContaining('is a report of refused rows')]);
+  expect((await programsOf(ours)).size).toBe(30);
+
+  const { code, stdout } = await importedBy(ours, [half, '--delete-missing', '--delete-at-most', '15']);
+  expect([code, stdout.split('\n')[1]]).toEqual([0, '15 parent programs deleted.']);
+  expect([...(await programsOf(ours)).keys()].toSorted()).toEqual(
+    Array.from({ length: 15 }, (_, i) => `sis-${i}`).toSorted(),
+  );
+});
+
 test('columns that are ignored are named, with the fields that they are probably meant for', async () => {
   const ours = await createTestOrganization(server);
   const header = 'external_id,name,descripton,Metadata.region,Owner,,';

@@ -2,6 +2,7 @@
 // code.
 import { MAX_REQUEST_BODY_BYTES } from '../../src/api/operation.ts';
 import { MAX_URL_BYTES } from '../../src/api/unreadable-request.ts';
+import { MAX_DELETED_PERCENT } from '../../src/client/import/options.ts';
 import { waitMsAfter } from '../../src/client/sending.ts';
 import { readSettings } from '../../src/client/settings.ts';
 import { TOLERANCE_SECONDS } from '../../src/client/webhooks.ts';
@@ -302,6 +303,7 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['up to # of them, or # MiB, in one request', MAX_CHANGES, MAX_BATCH_BYTES / KIB / KIB],
   ['in batches of up to # changes and # MiB', MAX_CHANGES, MAX_BATCH_BYTES / KIB / KIB],
   ['sends batches of # rows', MAX_CHANGES],
+  ['more than #% of the parent programs', MAX_DELETED_PERCENT],
   ['batch is retried up to # times within # minutes', constant('BATCH_RETRIES'), constant('BATCH_TIMEOUT_MS') / 60_000],
   ['the same changes within # hours', IDEMPOTENCY_HOURS],
   ['the default limit of # requests per second for a key', DEFAULT_LIMITS.perKey],

@@ -5,9 +5,10 @@ import { type CharterClient, createClient, ResponseError, type Result, type Sche
 import { PATIENT } from '../client.ts';
 import { realClock } from '../sending.ts';
 import { openCsv } from './csv.ts';
+import { deleteMissing, listMissing, programsIn, requireFewMissing, thousands } from './missing-programs.ts';
 import { ImportError, type Options, PATH, SAME_FILE, type Upsert } from './options.ts';
 import { createTellingFetch, Progress } from './progress.ts';
-import { RefusedRows } from './refused-rows.ts';
+import { layoutOf, RefusedRows } from './refused-rows.ts';
 import { type Columns, columnsOf, SourceRows } from './source-rows.ts';
 
 const GO_ON = 'Run the same command again to go on: rows that are imported already stay as they are.';
@@ -36,6 +37,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   const { value: first } = await rows.next();
   if (first === undefined) throw new ImportError(`${options.file} is empty.`);
   const header = first.cells;
+  if (options.deletesMissing) requireWhole(header, options.file);
   const columns = columnsOf(header, options.map);
   const refused = new RefusedRows(options.refused, { format, header, tell });
   await requireOtherFile(options);
@@ -71,7 +73,51 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   process.stdout.write(
     `${summaryOf({ ...counts, refused: refused.count }, options)} It took ${thousands(seconds)} s.\n`,
   );
-  return refused.count === 0;
+  const isWhole = refused.count === 0;
+  if (options.deletesMissing && isWhole) await removeMissing(charter, source, { options, progress, signal });
+  else if (options.deletesMissing)
+    tell('Nothing was deleted, because rows were refused. Correct them in the file, and run the same command again.');
+  return isWhole;
+}
+
+/** Deletes the parent programs that the file does not contain, or lists them in a dry run, and prints the result. */
+async function removeMissing(
+  charter: CharterClient,
+  source: SourceRows,
+  { options, progress, signal }: { options: Options; progress: Progress; signal: AbortSignal },
+): Promise<void> {
+  progress.show('looking for parent programs that are not in the file …', undefined);
+  let deleted = 0;
+  try {
+    const missing = await listMissing(charter, (externalId) => source.has(externalId), signal);
+    progress.clear();
+    if (options.isDryRun)
+      for (const { externalId, name } of missing.programs)
+        process.stdout.write(`Not in the file: ${JSON.stringify(externalId)}, ${JSON.stringify(name)}\n`);
+    requireFewMissing(missing, options.deleteAtMost);
+    if (options.isDryRun)
+      return void process.stdout.write(`${programsIn(missing.programs.length)} would be deleted.\n`);
+    const count = (more: number) => {
+      deleted += more;
+      progress.show(`${programsIn(deleted)} deleted`, deleted / missing.programs.length);
+    };
+    await deleteMissing(charter, missing, { signal, count });
+  } catch (error) {
+    progress.clear();
+    if (deleted > 0) process.stderr.write(`Deleted so far: ${programsIn(deleted)}. ${GO_ON}\n`);
+    throw error;
+  }
+  progress.clear();
+  process.stdout.write(`${programsIn(deleted)} deleted.\n`);
+}
+
+/** Throws if the file is a report of refused rows, because the report has only a part of the rows. */
+function requireWhole(header: readonly string[], file: string): void {
+  if (layoutOf(header).message === undefined) return;
+  throw new ImportError(
+    `${file} is a report of refused rows, and does not contain the others, which --delete-missing would delete. Import it without --delete-missing.`,
+    { isMisuse: true },
+  );
 }
 
 type Counts = { readonly accepted: number; readonly created: number; readonly refused: number };
@@ -118,10 +164,6 @@ async function requireOtherFile({ file, refused }: Options): Promise<void> {
 
 function rowsIn(count: number): string {
   return `${thousands(count)} ${count === 1 ? 'row' : 'rows'}`;
-}
-
-function thousands(count: number): string {
-  return count.toLocaleString('en');
 }
 
 /** What the import did with the rows of a batch. */

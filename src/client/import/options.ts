@@ -48,6 +48,9 @@ export function isField(name: string): boolean {
   return Object.hasOwn(FIELDS, name) || (name.startsWith(METADATA) && name.length > METADATA.length);
 }
 
+/** The percentage of the parent programs that `--delete-missing` can delete without `--delete-at-most`. */
+export const MAX_DELETED_PERCENT = 10;
+
 export const HELP = `Usage: charter-import FILE.csv [options]
 
 Creates a parent program for each row of a CSV file, or replaces the one with the same external_id. It is safe to repeat:
@@ -63,6 +66,10 @@ and import the report with the same options.
 
   --map COLUMN=FIELD    import this column into this field; can be given several times
   --dry-run             have the server check every row, and change nothing
+  --delete-missing      after the import, delete the parent programs that have an external_id and are not in the file,
+                        unless a row was refused; with --dry-run, list them
+  --delete-at-most N    delete nothing if more than N parent programs are missing (default: ${MAX_DELETED_PERCENT}% of those that
+                        have an external_id)
   --refused FILE        where to write the rows that are refused (default: FILE.refused.csv, and FILE.refused-2.csv for
                         the rows of that report that are refused again)
   --delimiter CHARACTER what separates the cells: one character, or "tab" (default: what a first line such as "sep=;"
@@ -86,6 +93,10 @@ export type Options = {
   /** The fields by the name of their column. */
   readonly map: ReadonlyMap<string, string>;
   readonly isDryRun: boolean;
+  /** Whether to delete the parent programs that are not in the file. */
+  readonly deletesMissing: boolean;
+  /** The largest number of deletions; `undefined` for the default. */
+  readonly deleteAtMost: number | undefined;
   readonly refused: string;
   /** The delimiter. If it is `undefined`, the first line of the file may name a delimiter. */
   readonly delimiter: string | undefined;
@@ -123,6 +134,8 @@ export function readOptions(parameters: readonly string[], env: Readonly<NodeJS.
     ...{ file, url, apiKey, refused, delimiter },
     map: mapOf(values.map ?? []),
     isDryRun: values['dry-run'] ?? false,
+    deletesMissing: values['delete-missing'] ?? false,
+    deleteAtMost: readBound(values),
     encoding: readEncoding(values.encoding ?? 'utf-8'),
     proxyAdvice: proxyAdvice(url, env),
   };
@@ -146,6 +159,8 @@ function parseParameters(parameters: readonly string[]) {
       options: {
         map: { type: 'string', multiple: true },
         'dry-run': { type: 'boolean' },
+        'delete-missing': { type: 'boolean' },
+        'delete-at-most': { type: 'string' },
         refused: { type: 'string' },
         delimiter: { type: 'string' },
         encoding: { type: 'string' },
@@ -183,6 +198,14 @@ function mapOf(pairs: readonly string[]): Map<string, string> {
     map.set(column, field);
   }
   return map;
+}
+
+function readBound(values: { 'delete-missing'?: boolean; 'delete-at-most'?: string }): number | undefined {
+  const bound = values['delete-at-most'];
+  if (bound === undefined) return undefined;
+  if (values['delete-missing'] !== true) throw misuseError('--delete-at-most needs --delete-missing.');
+  if (!/^\d{1,9}$/.test(bound)) throw misuseError('--delete-at-most must be a whole number, such as 50.');
+  return Number(bound);
 }
 
 function readEncoding(encoding: string): string {

@@ -41,6 +41,11 @@ export class SourceRows {
     }
   }
 
+  /** Returns whether the file contains this ID. All rows must have been read. */
+  has(externalId: string): boolean {
+    return this.#firstOf.has(externalId);
+  }
+
   rowOf(change: object): Row {
     const row = this.#rowOf.get(change);
     if (row === undefined) throw new Error('The change is not of this file.');
