@@ -4,8 +4,9 @@ import { constants } from 'node:os';
 
 /**
  * Runs a command of package.json with the standard streams of this process, passes signals on to it, and exits with its status.
+ * Prints `success` if the command succeeds.
  */
-export function launch(node, parameters) {
+export function launch(node, parameters, success) {
   const child = spawn(node, parameters, {
     // The IPC channel closes when this process dies. The child can then stop, so that no server keeps running after npm is
     // killed.
@@ -20,5 +21,8 @@ export function launch(node, parameters) {
     process.stderr.write(`\n${node} could not be started: ${error.message}\n`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+  child.on('exit', (code, signal) => {
+    if (code === 0 && success !== undefined) process.stdout.write(`${success}\n`);
+    process.exit(code ?? 128 + constants.signals[signal]);
+  });
 }

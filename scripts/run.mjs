@@ -28,7 +28,8 @@ const LOCK = join(root, 'generated/.charter-set-up');
 
 /**
  * What each command runs, and whether it first needs the generated code (`generated`) and the documentation (`docs`). A command
- * with `lean` needs no development dependencies except those that generate the code and the documentation.
+ * with `lean` needs no development dependencies except those that generate the code and the documentation. `success` is printed
+ * after a program that prints nothing when it succeeds.
  */
 const COMMANDS = {
   start: { entry: 'src/main.ts', generated: true, docs: true, lean: true },
@@ -54,6 +55,7 @@ const COMMANDS = {
     entry: 'node_modules/typescript-native/bin/tsc',
     generated: true,
     flags: ['--noEmit', '--project', '.'],
+    success: 'The types are correct.',
   },
   format: { entry: 'node_modules/@biomejs/biome/bin/biome', generated: false, flags: ['check', '--write', '.'] },
 };
@@ -90,7 +92,11 @@ if (name === 'soak' && findPromtool() === null && unpackPromtool() === null)
   process.stderr.write(
     '  promtool is not installed: the alert rules and the dashboard are not checked by Prometheus.\n',
   );
-launch(node, ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest]);
+launch(
+  node,
+  ['--disable-warning=ExperimentalWarning', join(root, command.entry), ...(command.flags ?? []), ...rest],
+  command.success,
+);
 
 function findNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -42,6 +42,8 @@ async function generate({ check, uncommitted }: { check: boolean; uncommitted: b
   if (!uncommitted) await Promise.all(COMMITTED.map(check ? compare : publish));
   if (!check) await Promise.all(UNCOMMITTED.map(publish));
   for (const stamp of stamps) stamp();
+  const done = uncommitted ? 'the files that are never committed' : 'the contract, its types and the Prisma client';
+  console.log(check ? 'The generated files are up to date.' : `Generated ${done}.`);
 }
 
 /** Lints the contract before it is bundled, because the messages of the linter are more helpful than those of the bundler. */

@@ -3,13 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { runChild, runCommand } from '../child.ts';
-import { callMain } from '../command-line.ts';
+import { callMain, readArguments } from '../command-line.ts';
 import { TESTS } from '../test/checks.ts';
+import { findNamedSoaks } from '../test/named-files.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
 
 const HELP = `npm run soak            runs what needs processes, browsers or time, for about 15 minutes on two quiet cores
 npm run soak -- --full  runs it for about two hours, as the figures in the guide Guarantees require
+npm run soak -- NAME... runs only the files *.soak.ts whose paths contain a name
 
 It runs four parts: the test files *.soak.ts; tests of HTTP, with the server's connections from another process; all planted
 faults; and generated requests with new seeds.
@@ -30,13 +32,15 @@ type Part = {
   readonly remedy: string;
 };
 
+const lengthOf = (isFull: boolean) => (isFull ? 'figures' : 'full');
+
 const PARTS: readonly Part[] = [
   {
     title: 'tests that need processes, browsers or time',
     parameters: () => TESTS.parameters,
-    env: (isFull) => ({ CHARTER_TESTS: 'soak', CHARTER_TEST_LENGTH: isFull ? 'figures' : 'full' }),
+    env: (isFull) => ({ CHARTER_TESTS: 'soak', CHARTER_TEST_LENGTH: lengthOf(isFull) }),
     isJest: true,
-    remedy: 'Correct the code or the test. To run one file: npm test -- test/process/start.soak.ts',
+    remedy: 'Correct the code or the test. To run one file: npm run soak -- test/process/stop.soak.ts',
   },
   {
     title: 'the tests of HTTP through workers',
@@ -58,7 +62,20 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-await runCommand(() => callMain({ full: { type: 'boolean', default: false } }, HELP, main));
+const OPTIONS = { full: { type: 'boolean', default: false } } as const;
+
+const names = process.argv.slice(2).filter((each) => !each.startsWith('-'));
+const flags = process.argv.slice(2).filter((each) => each.startsWith('-'));
+await runCommand(() =>
+  names.length === 0 ? callMain(OPTIONS, HELP, main) : runNamed(readArguments(OPTIONS, HELP, flags)),
+);
+
+async function runNamed({ full }: { full: boolean }): Promise<number> {
+  const parameters = [...TESTS.parameters, '--runTestsByPath', ...findNamedSoaks(names)];
+  const env = { ...process.env, ...TESTS.env, CHARTER_TESTS: 'soak', CHARTER_TEST_LENGTH: lengthOf(full) };
+  const { code } = await runChild(parameters, { cwd: root, env, stdio: 'inherit' });
+  return code ?? 1;
+}
 
 async function main({ full }: { full: boolean }): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'charter-soak-'));

@@ -3,13 +3,14 @@ import { runChild, runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
 import { CHECKS, type Check, TESTS } from './checks.ts';
+import { findNamedTests } from './named-files.ts';
 
 const HELP = `npm test                      runs every check, then every test file *.test.ts
-npm test -- FILE...           runs these test files only, also *.soak.ts; a part of a path is enough
+npm test -- NAME...           runs the test files whose paths contain a name, but files *.soak.ts only if it contains ".soak"
 npm test -- --changed         runs the checks and test files that the uncommitted changes can affect
 npm test -- --since REVISION  runs those that the changes since a revision can affect, such as origin/main
 
-Other options are passed on to Jest, such as --testNamePattern.
+Other options, after the names, are passed on to Jest, such as --testNamePattern.
 `;
 
 let [passed, failed] = [0, 0];
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
   if (first === '--since' && revision === undefined) throw new Error('Name a revision: npm test -- --since main');
   if (first === '--changed' || first === '--since') await runAffected(revision ?? 'HEAD');
   // If test files are named as arguments, only these test files run, and no checks, to be fast while a developer writes a test.
-  else if (named.length > 0) await runTests(named);
+  else if (named.length > 0) await runNamed(named);
   else {
     await runInTurn(Object.values(CHECKS), 2);
     if (failed === 0) await runTests([], { CHARTER_TESTS: 'test' });
@@ -34,6 +35,18 @@ async function main(): Promise<number> {
   // All tests together count as one check.
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
+}
+
+async function runNamed(parameters: readonly string[]): Promise<void> {
+  const end = parameters.findIndex((each) => each.startsWith('-'));
+  const names = end === -1 ? parameters : parameters.slice(0, end);
+  if (names.length === 0) return runTests(parameters);
+  const { files, leftOut } = findNamedTests(names);
+  if (leftOut.length > 0)
+    process.stdout.write(
+      `Left out: ${leftOut.length} files *.soak.ts. To run them: npm run soak -- ${names.join(' ')}\n`,
+    );
+  await runTests(['--runTestsByPath', ...files, ...parameters.slice(names.length)]);
 }
 
 async function runAffected(revision: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { listAffectedBy } from '../../scripts/test/changed.ts';
+import { findNamedTests } from '../../scripts/test/named-files.ts';
 
 const LIST = 'test/api/list.test.ts';
 const ROLES = 'test/domain/people/role.test.ts';
@@ -30,4 +31,22 @@ test('a change affects the checks that read its file', () => {
   const titlesOf = (file: string) => listAffectedBy([file], executedBy).checks.map(({ title }) => title);
   expect(titlesOf('openapi/guides/errors.md')).toEqual(['contract, guides and spelling']);
   expect(titlesOf('src/store/resources/list.ts')).toEqual(['types', 'style', 'boundaries']);
+});
+
+test.each([
+  [['test/api/list.test.ts'], ['test/api/list.test.ts'], []],
+  [['./test/process/commands.soak.ts'], ['test/process/commands.soak.ts'], []],
+  [['test/new-resource'], ['test/new-resource/new-resource.test.ts'], ['test/new-resource/new-resource.soak.ts']],
+])('npm test -- %j runs %j and leaves out %j', (names, files, leftOut) => {
+  expect(findNamedTests(names)).toEqual({ files, leftOut });
+});
+
+test.each([
+  ['test/absent', 'No file test/**/*.{test,soak}.ts matches "test/absent".'],
+  [
+    'process/commands',
+    'Only files *.soak.ts match "process/commands". Run them with: npm run soak -- process/commands',
+  ],
+])('npm test -- %s is refused, because no test would run', (name, message) => {
+  expect(() => findNamedTests(['test/api/list.test.ts', name])).toThrow(message);
 });
