@@ -37,7 +37,7 @@ try {
   process.exitCode ??= 1;
   console.error(messageOf(error));
 }
-// With a pattern, the tear-down does not require that the run has produced every declared status.
+// With this pattern, the tear-down does not check that the run has produced every declared status.
 await tearDown({ testPathPatterns: { patterns: ['fuzz'] } });
 process.exit();
 

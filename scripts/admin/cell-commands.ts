@@ -48,7 +48,7 @@ export function addCellCommands(program: Command, { config, execute, print, warn
     });
 }
 
-/** Writes one line for each text, which contains the text and the name of the cell. Returns the number of lines. */
+/** Writes a line for each text. The line contains the text and the name of the cell. Returns the number of lines. */
 async function writeMap(path: string, cell: string, chunks: AsyncIterable<readonly string[]>): Promise<number> {
   return writeWhole(path, { isExclusive: false }, async ({ write, publish }) => {
     let count = 0;

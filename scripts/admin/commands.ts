@@ -78,7 +78,7 @@ function createProgram(config: Config, { env, stdout, stderr }: Surroundings): C
   const warn = (message: string) => void stderr.write(`${message}\n`);
   const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
     // The connection must be direct, because a command may hold a session lock over several transactions, which PgBouncer does
-    // not allow. `databaseDirectUrl` stays set, so that a connection error names the right variable.
+    // not allow. `databaseDirectUrl` stays set, so that a connection error names the variable that contains the URL.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
     const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
     const { db, problems, migrated, leave } = await connect(choice, () => {});

@@ -151,7 +151,7 @@ const DEEP_PAGE = 20_000;
 const DISTINCT_PAGES = 16_000;
 const FEW_ROWS = 20;
 
-/** Returns a function from a server to its load: requests for pages of a list. Only one connection requests each page. */
+/** Returns a function that returns the load of a server: requests for pages of a list. Only one connection requests each page. */
 async function distinctPages({ raw }: Servers, { large }: Data, client: pg.Client) {
   const { rows } = await client.query<Place>(
     `select id, value from (

@@ -83,7 +83,7 @@ async function fill(client: pg.Client): Promise<void> {
   await client.query('truncate organizations cascade');
   await client.query('reset session_replication_role');
   await fillOrganizations(client, SMALL + TINY + 1);
-  // Disables the triggers that write events. A server with rows of three years does not keep all of their events either.
+  // Disables the triggers that write events, because a server does not keep events for three years.
   await client.query('set session_replication_role = replica');
   await client.query(FILL_PROGRAMS, WORDS);
   await client.query('reset session_replication_role');

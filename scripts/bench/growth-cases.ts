@@ -20,7 +20,7 @@ export const CONNECTIONS = 4;
 /** The maximum number of organizations in a sample. Most cases send fewer requests in a pass, so that no request is repeated. */
 const MOST_ORGANIZATIONS = 10_000;
 const MOST_ROWS = 5000;
-/** A prime number. Steps of this size reach every organization, in another order than that of the rows. */
+/** A prime number. Steps of this size reach every organization, but not in the order of the rows. */
 const STEP = 7919;
 const CHANGED_ROWS = 100;
 /** A search text that one in 288 names contains: a place and a subject. */

@@ -37,8 +37,8 @@ export type Sample = {
 };
 
 /**
- * Sends requests over all connections for a number of seconds. Continues where the last call stopped. Throws if a response has
- * another status than 200, 201 or 304, because the rate of errors means nothing. Tolerates a few responses with 503.
+ * Sends requests over all connections for a number of seconds. Continues where the last call stopped. Throws if the status of a
+ * response is not 200, 201 or 304, because the rate of errors means nothing. Tolerates a few responses with 503.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 

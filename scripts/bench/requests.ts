@@ -24,7 +24,7 @@ export const seal = ({ cursorKey }: Organization) => ({
 });
 
 /**
- * Returns a load that repeats the request with the key of each organization in turn. Each connection begins with another
+ * Returns a load that repeats the request with the key of each organization in turn. Each connection begins with a different
  * organization, so that concurrent requests differ.
  */
 export function each(
@@ -58,7 +58,7 @@ export async function someIds(client: pg.Client, { id }: Organization, count: nu
 
 /**
  * Returns a load that reads the first page. Every tenth request is a write, a create and an update in turn. Each connection
- * updates another program.
+ * updates a different program.
  */
 export async function writes(server: RunningServer, organization: Organization, client: pg.Client): Promise<Load> {
   const ids = await someIds(client, organization, 300);

@@ -178,7 +178,9 @@ function parametersOf(list: readonly unknown[], resolve: Resolve): Parameters {
   );
 }
 
-/** Returns the candidate with the same name but another location that is not in `others`; `null` if there is none. */
+/**
+ * Returns the candidate that has the same name but another location, and whose key is not in `others`; `null` if there is none.
+ */
 function namesake({ node }: Parameter, candidates: Parameters, others: Parameters): Parameter | null {
   const found = [...candidates].find(([key, candidate]) => candidate.node['name'] === node['name'] && !others.has(key));
   return found?.[1] ?? null;

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../src/contract/document.ts';
 import type { Resolve } from './comparison.ts';
 import { canonical, hasOwn, isSame, listOf, member, namesOf, objectOf } from './json.ts';
 
-/** The JSON types. Numbers are split into integers and fractions, so that "number" is "integer" and more. */
+/** The JSON types. Numbers are split into integers and fractions, because "number" allows all values of "integer", and more. */
 export const TYPES = ['boolean', 'integer', 'fraction', 'string', 'array', 'object', 'null'] as const;
 type Type = (typeof TYPES)[number];
 

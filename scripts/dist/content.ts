@@ -20,7 +20,7 @@ export type Variant = {
   readonly hasPostgres: boolean;
 };
 
-/** The programs of the artifact. The program for workflows runs Redocly, the last one, as a child process. */
+/** The programs of the artifact. The last is Redocly, which the program for workflows runs as a child process. */
 const PROGRAMS = [
   'src/main.ts',
   'scripts/admin/main.ts',

@@ -36,7 +36,7 @@ export type Field = Part & {
 
 export type ExamplePart = Part & { readonly kind: 'example'; readonly value: unknown };
 
-/** Returns all parts of the operation in the order of its page. Each part has another anchor. */
+/** Returns all parts of the operation in the order of its page. Each part has a different anchor. */
 export function partsOf(operation: Operation | Webhook, schemas: Contract['schemas']): Part[] {
   const body = operation.requestBody?.content['application/json'];
   const result = successOf(operation);

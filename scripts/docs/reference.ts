@@ -19,8 +19,7 @@ type SchemaPlaces = (name: string) => string;
 
 /**
  * Returns the operation or the webhook as Markdown, without its title. The headings of its sections begin with "##". If `isBrief`
- * is true, the errors are only listed, and of the samples and examples, only the one in curl and the first of each body are
- * included.
+ * is true, the errors have no details, and only the sample in curl and the first example of each body are included.
  */
 export function operationMarkdown(
   operation: Operation | Webhook,

@@ -48,8 +48,8 @@ markdown.renderer.rules['image'] = (tokens, i) => {
 };
 
 /**
- * Escapes code for the content of an element. Does not escape quotation marks, of which code has many, because only attributes
- * require that.
+ * Escapes code for the content of an element. Quotation marks, which are frequent in code, stay as they are: only attributes
+ * require that they are escaped.
  */
 function codeText(source: string): Html {
   return raw(source.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));

@@ -87,8 +87,8 @@ function finish(req: Request, res: Response, { status, body }: { status: number;
 }
 
 /**
- * Returns the fields of a JSON body or, if the Content-Type is that of a form, of a form. Throws a 415 if JSON is sent with the
- * Content-Type of a form, and a 422 if the JSON is not an object.
+ * Returns the fields of the body: of a form if the Content-Type is that of a form, otherwise of a JSON object. Throws a 415 if
+ * JSON is sent with the Content-Type of a form, and a 422 if the JSON is not an object.
  */
 function bodyOf(req: Request): Json {
   const text = typeof req.body === 'string' ? req.body : '';

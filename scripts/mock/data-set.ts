@@ -93,8 +93,8 @@ export function collectionOf(operation: Operation, collections: readonly Collect
 }
 
 /**
- * Returns the verb of an action and the path of its item, such as for "POST /api/parent_programs/{id}/archive"; `undefined` if
- * the operation is not an action.
+ * Returns the verb of an action and the path of its item; `undefined` if the operation is not an action. For "POST
+ * /api/parent_programs/{id}/archive", the verb is "archive".
  */
 export function actionOn({ method, path }: Operation): { itemPath: string; verb: string } | undefined {
   const [, itemPath, verb] = /^(.*\/\{[^}]+\})\/([^/{}]+)$/.exec(path) ?? [];

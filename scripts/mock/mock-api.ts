@@ -47,7 +47,7 @@ export function createMockApi(definition: Document, deps: MockApiDeps): Promise<
     limit,
     permit(request) {
       request.caller = admitCaller(request.key, () => null);
-      // The contract may be ahead of the server: a key has each permission that the server does not know.
+      // An edited contract may contain permissions that the server's code does not know. Every key has such permissions.
       requirePermission(request.caller.permissions, request.operation.permissions.filter(isPermission));
     },
     send,
@@ -102,7 +102,7 @@ export class MockKeys {
     return { key, permissions: held, organization };
   }
 
-  /** Returns whether a request with the key is from a key that `create` has created. */
+  /** Returns whether `create` has created the caller's key. */
   isCreated({ keyId }: Pick<Caller, 'keyId'>): boolean {
     return keyId !== KEY.id;
   }

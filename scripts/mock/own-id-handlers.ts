@@ -70,8 +70,7 @@ export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): Opera
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // Removes the Prefer header, which names a response of this operation: the operations that are called may not have that
-    // response.
+    // Removes the Prefer header. It names a response of this operation, which the operations that are called next may not have.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const { found, id } = find(ownId);

@@ -70,7 +70,9 @@ async function readBody(req: IncomingMessage): Promise<Buffer | 'too large' | 'i
   );
 }
 
-/** Ends a request that is not forwarded. Such a request is not a disagreement, because the server does not get it. */
+/**
+ * Ends a request that is not forwarded. Such a request shows nothing about the server, so it does not count as a disagreement.
+ */
 function endUnforwarded(
   req: IncomingMessage,
   res: ServerResponse,

@@ -37,7 +37,7 @@ class Bucket {
 /** The maximum number of keys with a bucket, more than any test suite uses. */
 const MAX_KEYS = 1000;
 
-/** Counts requests like a single server. */
+/** Counts requests against the rate limits, like an installation with one server. */
 export class MockRateLimits {
   readonly #limits: Required<MockLimits>;
   readonly #clock: () => number;

@@ -75,7 +75,7 @@ export function contentOf({
     method,
     path,
     query: valuesOf(new URLSearchParams(query)),
-    // An override changes `request.headers`. `headersDistinct` has the headers as they were sent.
+    // `headersDistinct` contains the headers as they were sent. An override changes `request.headers`.
     headers: Object.fromEntries(
       Object.entries(req.headersDistinct).map(([name, values = []]) => [name, oneOrMore(values)]),
     ),

@@ -103,7 +103,7 @@ export class Store {
   }
 }
 
-/** The stores of the organizations. The first organization begins with data, and each other one with empty lists. */
+/** The stores of the organizations. The first organization begins with data, all others with empty lists. */
 export class Stores {
   readonly #options: StoreOptions;
   readonly #all: Map<string, Store>;

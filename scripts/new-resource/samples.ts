@@ -29,7 +29,7 @@ export function samplesOf({ names: { plural }, fields }: Resource): Samples {
   const required = fields.filter(isRequired).map(({ name }) => name);
   const minimal = Object.fromEntries(Object.entries(contentOf(1)).filter(([name]) => required.includes(name)));
   const omitted = Object.fromEntries(fields.map((field) => [field.name, field.default ?? null]));
-  // The updated value must be another than that of the second row. Otherwise the first row would seem to become the second row.
+  // The updated value must differ from that of the second row. Otherwise the first row would seem to become the second row.
   const isOwn = ({ examples: [first, second, updated] }: Field) => updated !== first && updated !== second;
   const changed =
     fields.find(isOwn) ?? fields.find(({ examples: [first, , updated] }) => updated !== first) ?? fields[0];

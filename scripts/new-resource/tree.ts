@@ -1,4 +1,4 @@
-// Prepares everything that the command writes in memory, so that a mistake leaves the checkout unchanged.
+// Prepares in memory everything that the command writes, so that a mistake leaves the checkout unchanged.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';

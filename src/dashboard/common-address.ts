@@ -23,7 +23,7 @@ const EMAIL_FORM = {
 type Filling = Filled<typeof EMAIL_FORM>;
 
 const PAGES: readonly PublicPage[] = [
-  // `takesTurns` means that the form does not wait for a turn to use the database. It does not need the database.
+  // With `takesTurns`, the form does not wait for its turn to use the database, because it does not need the database.
   { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { takesTurns: true }) },
   ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
@@ -94,8 +94,8 @@ function nextParameterOf(next: string): string | null {
 type Going = { readonly email: string; readonly next: string };
 
 /**
- * Returns the URL of a cell's sign-in page. The e-mail is in the fragment, which no server receives or logs; the script of that
- * page fills it in.
+ * Returns the URL of a cell's sign-in page. The e-mail is in the fragment, which no server receives or logs. The script of the
+ * sign-in page copies the e-mail into the form.
  */
 function signInUrlAt({ url }: Cell, { email, next }: Going): string {
   const fragment = email === '' ? '' : `#email=${encodeURIComponent(shownEmail(email))}`;

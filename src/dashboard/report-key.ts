@@ -90,7 +90,10 @@ type Reported = {
   readonly unreached: readonly Cell[];
 };
 
-/** Returns the response to a report. It does not depend on which keys exist, so that nobody can learn that. */
+/**
+ * Returns the response to a report. The response is the same whether the keys exist or not, so that it does not reveal which keys
+ * exist.
+ */
 function reportedPage(context: RequestContext, { reported, left, unreached }: Reported): View {
   const main = html`<section class="card guest-card"><h1>Thank you</h1>
 <p>You reported ${formatCount(reported, 'API key')}. If ${reported === 1 ? 'it was' : 'any of them was'} active, it is revoked now, and its owner can see why.</p>

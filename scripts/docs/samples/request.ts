@@ -22,22 +22,22 @@ export type SampleRequest = {
   /** Whether the response is a page of a list. */
   readonly isPaged: boolean;
 };
-/** A header of the request. `isFresh` means that every request needs another value. */
+/** A header of the request. `isFresh` means that every request needs a new value. */
 type SampleHeader = { readonly name: string; readonly value: string; readonly isFresh: boolean };
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Optional parameters that every sample sends. The samples leave out all other optional parameters. */
 const RECOMMENDED = new Set(['limit', IDEMPOTENCY_KEY]);
 
-/** Returns another key for each operation, because the API refuses a key that was sent to another operation. */
+/** Returns a different key for each operation, because the API refuses a key that was sent to another operation. */
 function idempotencyKeyOf({ operationId }: Operation): string {
   return nameBasedId(operationId, nameBasedId.URL);
 }
 
 export function requestOf(operation: Operation): SampleRequest {
   const sent = (operation.parameters ?? []).filter(({ required, name }) => required || RECOMMENDED.has(name));
-  // A deletion uses the last example of each parameter, which belongs to another row than the first. The samples of other
-  // operations still need the first row.
+  // A deletion uses the last example of each parameter, and therefore another row, because the samples of other operations still
+  // need the first row.
   const exampleOf = operation.method === 'delete' ? lastExample : firstExample;
   const parametersIn = (location: Parameter['in']) =>
     sent

@@ -168,7 +168,7 @@ export type StartOptions = {
 };
 
 export type KeyOptions = {
-  /** The permissions of the key; all by default. */
+  /** The permissions of the key. The default is all permissions. */
   readonly permissions?: readonly Schemas['Permission'][];
   /**
    * The name of the organization of the key. By default, the key belongs to the organization of all other keys. Every other

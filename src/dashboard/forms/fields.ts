@@ -178,8 +178,8 @@ export function parseDay(text: string): Date | null | undefined {
 export const NOT_A_MINUTE = 'must be a time such as 2026-01-31T14:05.';
 
 /**
- * Returns the time of a minute in UTC such as "2026-01-31T14:05", `undefined` if the text is empty, or `null` if the text is not
- * such a minute.
+ * Returns the time for a text in UTC such as "2026-01-31T14:05"; `undefined` if the text is empty, `null` if the text has another
+ * form.
  */
 export function parseMinute(text: string): Date | null | undefined {
   if (text === '') return undefined;

@@ -94,7 +94,7 @@ export const ORGANIZATION_URL = '/organization';
 export const NOTICE_SETTINGS_URL = `${ORGANIZATION_URL}/unused-keys`;
 export const ORGANIZATION_KEYS_URL = keysUrlBelow(ORGANIZATION_URL);
 export const ORGANIZATION_USAGE_URL = `${ORGANIZATION_KEYS_URL}/requests`;
-/** The CSV file with the number of requests for each operation. */
+/** The URL of the CSV file with the number of requests for each operation. */
 export const OPERATION_USES_FILE_URL = fileUrlOf(`${ORGANIZATION_USAGE_URL}/operations`);
 export const ORGANIZATION_REQUESTS_URL = `${ORGANIZATION_USAGE_URL}/list`;
 export const AUDIT_LOG_URL = `${ORGANIZATION_URL}/audit-log`;

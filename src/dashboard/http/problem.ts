@@ -8,7 +8,7 @@ export type Problem = {
   /** The message about the whole form. It is shown only if no field has a message. */
   readonly message: string;
   readonly fields: FieldErrors;
-  /** The number of seconds to wait after too many attempts; `null` if the reason is another one. */
+  /** The number of seconds to wait after too many attempts; `null` if there were not too many attempts. */
   readonly retryAfterSeconds: number | null;
 };
 

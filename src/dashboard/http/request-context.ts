@@ -82,8 +82,8 @@ export type RequestContext = {
   /** The token that each form on the page must contain. */
   readonly formToken: string;
   /**
-   * Runs a task that needs the database or much CPU time when it is the turn of the client's network. The task must not wait for
-   * the client, because the other clients would wait, too.
+   * Runs a task when it is the turn of the client's network. For tasks that need the database or much CPU time. A task must not
+   * wait for the client, because the other clients would wait, too.
    */
   readonly inTurn: <T>(task: () => T | Promise<T>) => Promise<T>;
 };

@@ -9,8 +9,8 @@ import { keysUrlOf, keyUrl, ORGANIZATION_KEYS_URL, urlOf } from '../http/address
 import type { SignedInContext } from '../http/request-context.ts';
 
 /**
- * Returns the URL of the key for which a person searches, or of the list of keys with the prefix in the search. Returns `null` if
- * the search contains neither a key nor the start of a key. The URL contains at most the prefix of the key. `back` is a result of
+ * Returns the URL to which a search leads: the page of the key, or the list of the keys with the prefix. Returns `null` if the
+ * search contains neither a key nor the start of a key. The URL contains at most the prefix of the key. `back` is a result of
  * backFrom.
  */
 export async function findKeyUrl(

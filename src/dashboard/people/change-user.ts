@@ -46,7 +46,7 @@ const newOwnerField = optional(
   }),
 );
 
-/** The form on the user's page sends only the role. */
+/** On the user's page, the form contains only the role. The page that confirms a demotion also asks for the new owner. */
 export const SET_ROLE_FORM = { role: hiddenField(), newOwner: newOwnerField };
 
 export async function setRole(context: SignedInContext, { values, typed }: Form<typeof SET_ROLE_FORM>): Promise<View> {

@@ -30,13 +30,13 @@ type Options = {
    * page.
    */
   readonly then?: typeof toPage;
-  /** Whether `handle` waits for another server and therefore takes turns itself. */
+  /** Whether `handle` waits for another server. If so, `handle` itself calls `inTurn` when it needs the database. */
   readonly takesTurns?: boolean;
 };
 
 /**
  * Returns the handler of a form that needs a fresh proof. `purpose` is what the person is about to do, such as "revoke the API
- * key". The name of the key is added.
+ * key". The result of `nameOf` is added to it.
  */
 export function provenForm<F extends Fields>(
   purpose: string,

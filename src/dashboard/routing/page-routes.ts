@@ -25,7 +25,8 @@ export type Page<Context> = {
   readonly path: string;
   readonly get?: (context: Context) => View | Promise<View>;
   /**
-   * Whether `get` waits for another server. If so, `get` takes turns itself, so that other requests do not wait for that server.
+   * Whether `get` waits for another server. If so, `get` itself calls `inTurn` when it needs the database, so that other requests
+   * do not wait for that server.
    */
   readonly takesTurns?: boolean;
   readonly post?: Post<Context>;
@@ -44,7 +45,7 @@ export const anyRole = () => true;
 type FormOptions = {
   /** The maximum size of the body; 10 KiB by default. */
   readonly size?: MaxSize;
-  /** Whether `handle` waits for another server and therefore takes turns itself. */
+  /** Whether `handle` waits for another server. If so, `handle` itself calls `inTurn` when it needs the database. */
   readonly takesTurns?: boolean;
 };
 

@@ -149,7 +149,7 @@ async function resendFailedPage(context: SignedInContext, filled: Filled<typeof 
   });
 }
 
-/** Resends the events since a time whose deliveries have failed. */
+/** Resends the events from a given time on whose deliveries have failed. */
 export async function resendAllFailed(
   context: SignedInContext,
   { values, typed }: Form<typeof RESEND_FAILED_FORM>,

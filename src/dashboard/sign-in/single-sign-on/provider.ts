@@ -132,8 +132,8 @@ export async function welcomeByProvider(context: RequestContext): Promise<View> 
 export const START_FORM = { email: hiddenField(), next: nextField };
 
 /**
- * Shows the page to which a tile at the provider leads (OpenID Connect Core 1.0, section 4, initiate_login_uri). The page asks
- * whether to continue. The attack: somebody gives a person a link to this page of the attacker's organization. A page that
+ * Shows the page to which the provider's app launcher leads (OpenID Connect Core 1.0, section 4, initiate_login_uri). The page
+ * asks whether to continue. The attack: somebody gives a person a link to this page of the attacker's organization. A page that
  * continued by itself would sign the person in to that organization.
  */
 export async function showStart(context: RequestContext): Promise<View> {
