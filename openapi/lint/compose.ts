@@ -41,8 +41,8 @@ export const examples = {
 const PLACE = /\/(components\/\w+|paths|webhooks)?\/?[^/]+$/;
 
 /**
- * Replaces each `$ref` to a file in components/properties, in the properties of a schema or in a parameter, by the content of
- * that file. Keywords beside the `$ref` replace keywords of the file; a `null` removes a keyword.
+ * Replaces each `$ref` to a file in components/properties with the content of the file. Such a `$ref` is in a parameter or in the
+ * properties of a schema. Keywords beside the `$ref` replace keywords of the file; a `null` removes a keyword.
  */
 export const properties = {
   Schema({ properties: members }: Json, context: Context): void {

@@ -25,8 +25,8 @@ export type LinkTargets = {
 };
 
 /**
- * Matches an operationId. The files are not parsed as YAML. If a file with invalid YAML could not be parsed, every link to its
- * operations would be reported, too.
+ * Matches an operationId. The files are not parsed as YAML, so that invalid YAML in a file is the only problem that is reported,
+ * without a further problem for each link to its operations.
  */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 

@@ -75,8 +75,8 @@ function readNumber(name: string, value: number, { min, max }: { min: number; ma
 }
 
 /**
- * Returns the key to send. `refused` is the key that the server has refused; `undefined` if none was. A function that was given
- * as `apiKey` is then called again.
+ * Returns the key to send. `refused` is the key that the server has refused; `undefined` if none was. If a key was refused and
+ * `apiKey` is a function, the function is called again.
  */
 export type KeySource = (refused: string | undefined) => Promise<string>;
 

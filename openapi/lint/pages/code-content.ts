@@ -147,7 +147,7 @@ function validatorOf(name: string, ajv: Ajv2020): ValidateFunction | null {
   }
 }
 
-/** Removes the position from a message of JSON.parse, which counts from the start of the code instead of the page. */
+/** Removes the position from a message of JSON.parse. The position counts from the start of the code instead of the page. */
 function withoutPlace(message: string): string {
   return message.replaceAll('\n', ' ').replace(/ in JSON at position \d+(?: \(line \d+ column \d+\))?/, '');
 }

@@ -2,7 +2,7 @@ import type { LinkTargets } from '../link-targets.ts';
 import { nearest } from '../nearest.ts';
 import type { PageRule } from '../page-rule.ts';
 
-// In a guide, the line that opens a code block has a label after the language, which readers do not see. The label tells
+// In a guide, the line that opens a code block has a label after the language. Readers do not see the label. It tells
 // code-content and test/contract/guides.test.ts what the code must match, so that outdated code is found.
 
 export const codeLabel: PageRule = {

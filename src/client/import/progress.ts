@@ -19,7 +19,7 @@ export class Progress {
     this.#write(this.#state);
   }
 
-  /** Shows why the import waits. The reason disappears at the next progress. */
+  /** Shows why the import waits. The next progress replaces the reason. */
   showWait(reason: string): void {
     this.#write(`${this.#state} ${reason}`.trimStart());
   }
