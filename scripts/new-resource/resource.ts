@@ -139,8 +139,8 @@ NAMES is the path and the table, such as "language_courses". Every resource has 
                          Types: string (1..200 characters), uri (1..2000 characters), integer (32 bits), boolean,
                          date-time, enum=VALUE,VALUE and reference=NAMES, which refers to a row of another resource
   --operations LIST      ${REQUIRED.join(',')} and any of ${OPERATIONS.slice(3).join(',')}; by default all
-  --own-id ${OWN_ID}   adds this field, the clients' own id, by which they create or replace rows, one by one or in
-                         batches; only with all operations
+  --own-id ${OWN_ID}   adds this field, the clients' own id, by which they create, replace, get and delete rows, one by
+                         one or in batches; only with all operations
   --events               changes are events, in the feed and as webhooks; only with all operations
   --singular NAME        if the plural is not regular
   --dry-run              lists the files, and writes nothing

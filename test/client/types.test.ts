@@ -141,6 +141,7 @@ async function changes(charter: CharterClient): Promise<void> {
     { action: 'upsert', external_id: 'sis-1', body: { name: 'Nordic Scholars' }, if_none_match: '*' },
     { action: 'update', id, body: { metadata: { colour: null } }, if_match: '"x"' },
     { action: 'delete', id },
+    { action: 'delete', external_id: 'sis-1', if_match: '*' },
   ])) {
     exactly<number>()(done);
     for (const { status, change, body, exception } of outcomes) {
@@ -156,6 +157,8 @@ async function changes(charter: CharterClient): Promise<void> {
   charter.batch(PROGRAMS, [{ action: 'create', body: {} }]);
   // @ts-expect-error: a deletion has no body
   charter.batch(PROGRAMS, [{ action: 'delete', id, body: {} }]);
+  // @ts-expect-error: a deletion names the program once
+  charter.batch(PROGRAMS, [{ action: 'delete', id, external_id: 'sis-1' }]);
   // @ts-expect-error: not a list that takes batches
   charter.batch('/api/events', []);
 }
