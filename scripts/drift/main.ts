@@ -1,5 +1,5 @@
-// Plants faults in copies of the checkout, one at a time in each copy. Reports whether the check or test of the fault catches it.
-// Fails if a fault is not caught.
+// Plants faults in copies of the checkout, one at a time in each copy, and reports for each fault whether its check or test
+// catches the fault. Fails if a fault is not caught.
 import { runCommand } from '../child.ts';
 import { callMain } from '../command-line.ts';
 import { FAULTS } from './faults.ts';

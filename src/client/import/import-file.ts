@@ -245,8 +245,8 @@ function refusalsOf(result: Result<`${typeof PATH}/batch`, 'post'>, count: numbe
     case 412:
     case 422: {
       const refused = refusalsByPlace(result.error.errors ?? {}, result.status);
-      // A response contains a limited number of errors, in the order of the changes. If the error about the last change is
-      // missing, errors about other changes may be missing, too.
+      // A response contains a limited number of errors. If the error about the last change is missing, errors about other changes
+      // may be missing, too.
       return refused.has(count) || count === 1 ? refused : null;
     }
     case 200:
