@@ -1,10 +1,17 @@
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * How much the heap may grow between full garbage collections, in percent of its live size. This is V8's limit on machines with
  * much memory.
  */
 const GROWTH_PERCENT = 300;
+
+/**
+ * The size at which the young generation stops growing, in bytes. V8's own limit, 128 MiB, took 200 MiB more memory under load,
+ * and no less processor time.
+ */
+const YOUNG_GENERATION_BYTES = 32 * 1024 ** 2;
 
 /**
  * Keeps V8 from slowing down the server after an idle period. V8 reads both flags at each garbage collection, so the flags can be
@@ -20,4 +27,19 @@ const GROWTH_PERCENT = 300;
 export function tuneGarbageCollection(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
   setFlagsFromString('--no-memory-reducer-favors-memory');
+}
+
+/**
+ * Limits the size of the young generation, which can only be done before the start with a V8 flag, or by the factor by which it
+ * grows. The factor is chosen again after each garbage collection, because V8 shrinks the young generation of an idle server.
+ */
+export function limitYoungGeneration(): void {
+  let factor = 2;
+  new PerformanceObserver(() => {
+    const size = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
+    const next = size < YOUNG_GENERATION_BYTES ? 2 : 1;
+    if (next === factor) return;
+    factor = next;
+    setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+  }).observe({ entryTypes: ['gc'] });
 }

@@ -13,6 +13,29 @@ setFlagsFromString('--trace-gc-verbose');
 gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 setFlagsFromString('--help');`;
 
+/**
+ * A script that lets many objects survive young collections, so that V8 would grow the young generation to 128 MiB. Prints its
+ * largest size in MiB.
+ */
+const YOUNG = `import { setImmediate } from 'node:timers/promises';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { limitYoungGeneration } from './src/heap.ts';
+limitYoungGeneration();
+let largest = 0;
+for (let i = 0; i < 2000; i += 1) {
+  globalThis.kept = i % 20 === 0 ? [] : globalThis.kept;
+  for (let j = 0; j < 10000; j += 1) globalThis.kept.push([j]);
+  await setImmediate();
+  const { space_size: size } = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  largest = Math.max(largest, size / 1024 ** 2);
+}
+console.log(largest);`;
+
+test('the young generation of a server grows to 32 MiB, or a step further', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', YOUNG]);
+  expect([32, 64]).toContain(Number(stdout));
+});
+
 test('the heap of a server may grow fourfold, even after an idle period, in which V8 keeps the optimized code', async () => {
   const parameters = ['--expose-gc', '--input-type=module', '--eval', SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, parameters);

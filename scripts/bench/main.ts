@@ -18,12 +18,13 @@ import { FULL, HELP, OPTIONS, type Options, QUICK } from './options.ts';
 import { measureOverload } from './overload.ts';
 import { measureProxy, startProxy } from './proxy.ts';
 import { heading, isBelowFloor, resultTable } from './report.ts';
-import { type Program, type RunningServer, startServer } from './servers.ts';
+import { type Program, type RunningServer, residentBytes, startServer } from './servers.ts';
 
 const DATA_DIR = join(root, '.data', 'bench');
 const GROWTH_DIR = join(root, '.data', 'growth');
 /** The value of `--only` that selects the measurement of HAProxy, which not every machine has. */
 const PROXY = 'haproxy';
+const MIB = 1024 ** 2;
 const UNCACHED = { RESPONSE_CACHE_MIB: '0' };
 
 /** Functions that stop what was started. They are called in reverse order at the end, even after an error or an interruption. */
@@ -76,10 +77,18 @@ async function benchCases(database: Database, { quick, only }: Options): Promise
   const cases = (await listCases(servers, data, client)).filter(({ title }) => title.includes(only));
   if (cases.length === 0) throw new Error(`No case has a title with "${only}".`);
   const results = await measureCases(cases, { pace, client, report });
-  console.log(resultTable(results));
+  console.log(`${resultTable(results)}\n\n${await memoryLine(servers)}`);
   const missed = results.filter(isBelowFloor);
   for (const { measured } of missed) console.error(`bench: below its floor: ${measured.title}`);
   return quick || missed.length === 0 ? 0 : 1;
+}
+
+/** Returns the physical memory of the servers after the measurements. */
+async function memoryLine({ charter, uncached, raw }: Servers): Promise<string> {
+  const [own, withoutCache, minimal] = await Promise.all(
+    [charter, uncached, raw].map(async (server) => `${((await residentBytes(server)) / MIB).toFixed(0)} MiB`),
+  );
+  return `Memory at the end: ${own}, without cached responses ${withoutCache}; the minimal server: ${minimal}.`;
 }
 
 async function benchOverload(database: Database): Promise<number> {
