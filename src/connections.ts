@@ -62,9 +62,10 @@ export function serveConnections(
   server.on('request', serve);
   // A server may ignore an unknown expectation (RFC 9110 section 10.1.1). By default, Node responds with 417.
   server.on('checkExpectation', serve);
-  server.on('clientError', (error, socket) => {
+  server.on('clientError', (error: ParseError, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) socket.destroy();
+    else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.refuseUnlessArrived(error);
     else connection.refuse(error);
   });
   // Without a listener for CONNECT requests, Node closes the connection without a response.
@@ -146,6 +147,8 @@ export class Connection {
   /** Whether reading is stopped, because the body of the refused request must not be read. */
   #isHeld = false;
   #ignoredRequests = 0;
+  /** The number of requests whose head has arrived. */
+  #receivedRequests = 0;
   /**
    * The number of bytes received at the previous check during a shutdown. If more bytes have arrived and no response is pending,
    * a request is arriving.
@@ -167,6 +170,7 @@ export class Connection {
   }
 
   receive(req: IncomingMessage, res: ServerResponse, { isDraining }: { isDraining: boolean }): void {
+    this.#receivedRequests += 1;
     // The connection's last response has been chosen, so this later request must not be processed.
     if (this.#isLastChosen) return void this.#ignore(req);
     this.#removeSent();
@@ -213,8 +217,7 @@ export class Connection {
     // While the connection closes, further input is discarded, so a parse error in it needs no response.
     if (this.#isClosing || this.#hasRefused) return;
     this.#hasRefused = true;
-    const last = this.#responses.at(-1);
-    const unread = last?.req.complete === false ? last : undefined;
+    const unread = this.#isBodyArriving() ? this.#responses.at(-1) : undefined;
     // If the rest of the body arrived, the request would be processed even though it has been refused.
     if (unread !== undefined) this.#stopReading(unread);
     const answer = () => {
@@ -229,6 +232,29 @@ export class Connection {
     const lastAwaited = awaited.at(-1);
     if (lastAwaited === undefined) answer();
     else lastAwaited.once('close', answer);
+  }
+
+  /**
+   * Refuses a request that is late, unless the rest of it has arrived and was only not read yet. A process that gets no processor
+   * time for a while checks for late requests before it reads what has arrived meanwhile.
+   */
+  refuseUnlessArrived(error: ParseError): void {
+    const received = this.#receivedRequests;
+    const isBody = this.#isBodyArriving();
+    const check = (knownBytes: number) =>
+      // Node reads from all connections before it calls an immediate.
+      setImmediate(() => {
+        const isArriving = this.#isBodyArriving() || (!isBody && this.#receivedRequests === received);
+        if (!isArriving) return;
+        const { bytesRead } = this.#socket;
+        if (bytesRead > knownBytes) check(bytesRead);
+        else this.refuse(error);
+      });
+    check(this.#socket.bytesRead);
+  }
+
+  #isBodyArriving(): boolean {
+    return this.#responses.at(-1)?.req.complete === false;
   }
 
   refuseConnect(): void {

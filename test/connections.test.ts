@@ -2,6 +2,7 @@
 // section 9.6).
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { LINGER_MS } from '../src/connections.ts';
 import type { Listening, StopOptions } from '../src/server.ts';
 import { listen } from './support/servers/listen.ts';
@@ -184,6 +185,29 @@ describe('requests that do not arrive in time', () => {
     expect(head).toMatch(/^Connection: close$/m);
     expect(JSON.parse(body)).toEqual({ message });
     peer.socket.destroy();
+  });
+
+  // The risk: a process that gets no processor time looks for late requests before it reads those that have arrived meanwhile.
+  test.each([
+    ['headers', '', GET],
+    ['a body', POST, '1234567890'],
+  ])('no 408 for %s that arrived while the process was starved', async (_, early, rest) => {
+    const peer = await connectTo(impatient);
+    peer.socket.write(early);
+    const other = await connectTo(impatient);
+    other.socket.write(GET);
+    // The server accepts connections in their order, so it has accepted the other one, too.
+    await until('the other response', () => statuses(other).length === 1);
+    await until('the head', () => early === '' || waiting.length === 1);
+    // The next things that happen after an immediate are timers, such as that of Node's check for late requests.
+    await setImmediate();
+    peer.socket.write(rest);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+    await setImmediate();
+    answerAll();
+    await until('the response', () => statuses(peer).length === 1);
+    expect(statuses(peer)).toEqual([200]);
+    for (const { socket } of [peer, other]) socket.destroy();
   });
 
   // The client may repeat the refused request. If the late body were read, the request would be carried out twice.
