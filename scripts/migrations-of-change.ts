@@ -29,13 +29,13 @@ export function migrationsOfChange(sql: string, earlier: string): NewMigration[]
     return '';
   });
   const changed = rest.matchAll(/^ALTER TABLE "(\w+)"[^;]*?\b(?:ADD|DROP) COLUMN/gm);
-  const calls = [...new Set([...changed].map(([, table = '']) => table))].map((table) => callFor(table, earlier));
+  const calls = [...new Set([...changed].map(([, table = '']) => table))].map((table) => callOf(table, earlier));
   const change = [rest.trimEnd(), ...calls].filter((text) => text !== '').join('\n\n');
   return [...(change === '' ? [] : [{ ending: '', sql: `${change}\n` }]), ...indexes];
 }
 
 /** Returns the last "record_events_of" call for the table, with a comment; empty if the table has no events. */
-function callFor(table: string, earlier: string): string {
+function callOf(table: string, earlier: string): string {
   const calls = earlier.match(new RegExp(`^SELECT "record_events_of"\\('${table}',[^;]*;`, 'gm')) ?? [];
   return calls.length === 0 ? '' : `-- The events have the columns of the table.\n${calls.at(-1)}`;
 }

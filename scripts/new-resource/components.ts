@@ -3,7 +3,7 @@ import { type Field, OWN_ID } from './field.ts';
 import { capital, type Names, pascal } from './names.ts';
 import { filterName, isSortedByName, type Resource, sortName } from './resource.ts';
 import { eventIdAt, samplesOf } from './samples.ts';
-import { predicateOf, referredNounOf, schemaOf, shared } from './schemas.ts';
+import { predicateOf, referenceTo, referredNounOf, schemaOf } from './schemas.ts';
 
 /** The contents of files in a folder, by file name without extension. */
 type Files = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ function filter(resource: Resource, field: Field) {
     name,
     in: 'query',
     description: filterDescriptionOf(resource.names, field),
-    schema: shared(resource, name, schemaOf(field, 'filter')),
+    schema: referenceTo(resource, name, schemaOf(field, 'filter')),
     examples: { [name]: { summary: `A value of \`${name}\``, value: examples[0] } },
   };
 }

@@ -62,7 +62,7 @@ export function withSharedProperties(resource: Resource, schema: Schema): Schema
   const entries = Object.entries<Schema>(Object(schema['properties']));
   return {
     ...schema,
-    properties: Object.fromEntries(entries.map(([name, own]) => [name, shared(resource, name, own)])),
+    properties: Object.fromEntries(entries.map(([name, own]) => [name, referenceTo(resource, name, own)])),
   };
 }
 
@@ -70,7 +70,7 @@ export function withSharedProperties(resource: Resource, schema: Schema): Schema
  * Returns a `$ref` to the shared property, with the keywords that differ beside it. Returns the schema itself if there is no such
  * property.
  */
-export function shared(resource: Resource, name: string, own: Schema): Schema {
+export function referenceTo(resource: Resource, name: string, own: Schema): Schema {
   const { [name]: property } = sharedProperties(resource);
   if (property === undefined) return own;
   const known: Schema = Object(property);

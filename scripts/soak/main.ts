@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { runChild, runCommand } from '../child.ts';
 import { callMain, readArguments } from '../command-line.ts';
 import { TESTS } from '../test/checks.ts';
-import { findNamedSoaks } from '../test/named-files.ts';
+import { listNamedSoaks } from '../test/named-files.ts';
 import { type Failure, reportingTo, takeFailures } from '../test/report.ts';
 import { root } from '../tool.ts';
 
@@ -71,7 +71,7 @@ await runCommand(() =>
 );
 
 async function runNamed({ full }: { full: boolean }): Promise<number> {
-  const parameters = [...TESTS.parameters, '--runTestsByPath', ...findNamedSoaks(names)];
+  const parameters = [...TESTS.parameters, '--runTestsByPath', ...listNamedSoaks(names)];
   const env = { ...process.env, ...TESTS.env, CHARTER_TESTS: 'soak', CHARTER_TEST_LENGTH: lengthOf(full) };
   const { code } = await runChild(parameters, { cwd: root, env, stdio: 'inherit' });
   return code ?? 1;

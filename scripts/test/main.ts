@@ -3,7 +3,7 @@ import { runChild, runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
 import { CHECKS, type Check, TESTS } from './checks.ts';
-import { findNamedTests } from './named-files.ts';
+import { listNamedTests } from './named-files.ts';
 
 const HELP = `npm test                      runs every check, then every test file *.test.ts
 npm test -- NAME...           runs the test files whose paths contain a name, but files *.soak.ts only if it contains ".soak"
@@ -41,7 +41,7 @@ async function runNamed(parameters: readonly string[]): Promise<void> {
   const end = parameters.findIndex((each) => each.startsWith('-'));
   const names = end === -1 ? parameters : parameters.slice(0, end);
   if (names.length === 0) return runTests(parameters);
-  const { files, leftOut } = findNamedTests(names);
+  const { files, leftOut } = listNamedTests(names);
   if (leftOut.length > 0)
     process.stdout.write(
       `Left out: ${leftOut.length} files *.soak.ts. To run them: npm run soak -- ${names.join(' ')}\n`,

@@ -1,5 +1,5 @@
 import { listAffectedBy } from '../../scripts/test/changed.ts';
-import { findNamedTests } from '../../scripts/test/named-files.ts';
+import { listNamedTests } from '../../scripts/test/named-files.ts';
 
 const LIST = 'test/api/list.test.ts';
 const ROLES = 'test/domain/people/role.test.ts';
@@ -38,7 +38,7 @@ test.each([
   [['./test/process/commands.soak.ts'], ['test/process/commands.soak.ts'], []],
   [['test/new-resource'], ['test/new-resource/new-resource.test.ts'], ['test/new-resource/new-resource.soak.ts']],
 ])('npm test -- %j runs %j and leaves out %j', (names, files, leftOut) => {
-  expect(findNamedTests(names)).toEqual({ files, leftOut });
+  expect(listNamedTests(names)).toEqual({ files, leftOut });
 });
 
 test.each([
@@ -48,5 +48,5 @@ test.each([
     'Only files *.soak.ts match "process/commands". Run them with: npm run soak -- process/commands',
   ],
 ])('npm test -- %s is refused, because no test would run', (name, message) => {
-  expect(() => findNamedTests(['test/api/list.test.ts', name])).toThrow(message);
+  expect(() => listNamedTests(['test/api/list.test.ts', name])).toThrow(message);
 });
