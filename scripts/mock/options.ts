@@ -202,7 +202,7 @@ function parse(parameters: readonly string[]) {
     return parseArgs({ args: withNegativeNumbers(parameters), options: OPTIONS }).values;
   } catch (error) {
     // Cuts off what follows ". " in Node's message: advice on how to pass an argument that begins with a hyphen.
-    throw new UsageError(`${String(Object(error).message).split(/\. |\.?$/, 1)[0]}.`);
+    throw new UsageError(`${String(Object(error).message).split(/\.\s|\.?$/, 1)[0]}.`);
   }
 }
 

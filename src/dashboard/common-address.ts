@@ -23,8 +23,8 @@ const EMAIL_FORM = {
 type Filling = Filled<typeof EMAIL_FORM>;
 
 const PAGES: readonly PublicPage[] = [
-  // With `takesTurns`, the form does not wait for its turn to use the database, because it does not need the database.
-  { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { takesTurns: true }) },
+  // With `callsInTurn`, the form does not wait for its turn to use the database, because it does not need the database.
+  { path: SIGN_IN_URL, get: showCells, post: form(EMAIL_FORM, submitEmail, { callsInTurn: true }) },
   ...[...GUEST_URLS, ...SECTION_URLS].map((url) => ({ path: `${url}{/*rest}`, get: leadToSignIn })),
 ];
 

@@ -43,7 +43,7 @@ export function reportKeyRoutes(dashboard: Dashboard): Router {
   router.post(REPORT_KEY_URL, (req, res, next) =>
     mediaTypeOf(req) === 'application/json' ? answerProgram(req, res, next) : next(),
   );
-  const post = form(REPORT_FORM, submitReport, { size: MAX_REPORT, takesTurns: true });
+  const post = form(REPORT_FORM, submitReport, { size: MAX_REPORT, callsInTurn: true });
   router.use(publicRoutes(dashboard, [{ path: REPORT_KEY_URL, get: showReport, post }]));
   return router;
 }

@@ -29,7 +29,7 @@ export type LookUpOptions = {
  * The number of waiting requests with which a look-up starts immediately. It is about half of the number that sixteen busy
  * connections send together.
  */
-const FULL = 8;
+const REQUESTS_TO_START_AT_ONCE = 8;
 
 const OVERLOADED = new OverloadError('keys');
 
@@ -119,7 +119,7 @@ export function coalesceLookUps<V>(
     // The look-up is deferred, so that requests of other connections in this turn of the event loop share it. A full look-up
     // starts immediately, so that the database works on it while other requests are read.
     if (next.waiting === 1) setImmediate(run);
-    else if (next.waiting === FULL) void run();
+    else if (next.waiting === REQUESTS_TO_START_AT_ONCE) void run();
     return found;
   };
 }

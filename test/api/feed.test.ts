@@ -264,7 +264,7 @@ test('a cursor is refused with another type or in another list, and the 422 says
 const DAYS = 30;
 
 /** Deletes expired events as housekeeping will do in `days` days. */
-function keepHouse(days: number): Promise<void> {
+function runHousekeeping(days: number): Promise<void> {
   const now = new Date(Date.now() + days * DAY_MS);
   return deleteExpired(server.db, SILENT, { now, retention: { eventDays: DAYS } });
 }
@@ -288,9 +288,9 @@ test(`events are deleted after ${DAYS} days, many at a time, and the feed begins
     [ours.id],
   );
   const kept = () => server.db.prisma.event.count({ where: { organizationId: ours.id } });
-  await keepHouse(DAYS - 1);
+  await runHousekeeping(DAYS - 1);
   expect(await kept()).toBe(2500);
-  await keepHouse(DAYS + 1);
+  await runHousekeeping(DAYS + 1);
   expect(await kept()).toBe(0);
   const { id } = await create(ours);
   expect((await readFeed(ours.client)).events.map(({ data }) => data.id)).toEqual([id]);
@@ -305,7 +305,7 @@ test('a cursor or a since before a deleted event is refused with the remedy; eve
   const last = await readFeed(ours.client);
   const since = (timestamp: string | undefined, ms: number) => new Date(Date.parse(timestamp ?? '') + ms).toISOString();
   const sinceLast = since(last.events.at(-1)?.timestamp, 0);
-  await keepHouse(DAYS + 1);
+  await runHousekeeping(DAYS + 1);
   expect(await refusalOf(ours, feedUrl(first.page.next_cursor))).toEqual(tooOld('cursor'));
   expect(await refusalOf(ours, `/api/events?since=${sinceLast}`)).toEqual(tooOld('since'));
   expect((await ours.client.get(`/api/events/${first.data[0].id}`)).status).toBe(404);
@@ -322,7 +322,7 @@ test('a cursor goes on working after its since has expired', async () => {
   await create(ours);
   const query = `since=${new Date(Date.now() - DAY_MS).toISOString()}`;
   const { cursor } = await readFeed(ours.client, { query });
-  await keepHouse(DAYS + 1);
+  await runHousekeeping(DAYS + 1);
   expect((await readFeed(ours.client, { query, cursor })).events).toEqual([]);
 });
 

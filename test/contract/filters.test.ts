@@ -6,7 +6,7 @@ import { createTestOrganization, useServer } from '../support/servers/server.ts'
 const server = await useServer();
 
 /** Values for the filters that are not under test. Every row of the tests matches these values. */
-const MET: Readonly<Record<string, string>> = { updated_since: '2000-01-01T00:00:00Z', search: 'alike' };
+const MATCHING_VALUES: Readonly<Record<string, string>> = { updated_since: '2000-01-01T00:00:00Z', search: 'alike' };
 const OF_PAGES = ['limit', 'cursor', 'sort'];
 
 const queryOf = ({ parameters = [] }: Operation) => parameters.filter((parameter) => parameter.in === 'query');
@@ -63,7 +63,7 @@ test.each(filters)('?$name applies to $path in every order and beside every othe
   for (let i = 0; i < count; i += 1)
     for (const [value, own] of ids) own.push(await createRow(client, resource, { name: 'Alike', [field]: value }));
   const parameters = queryOf(list);
-  const others = Object.entries(MET).filter(
+  const others = Object.entries(MATCHING_VALUES).filter(
     ([other]) => other !== name && parameters.some((each) => each.name === other),
   );
   const beside = [{}, ...others.map((other) => Object.fromEntries([other])), Object.fromEntries(others)];

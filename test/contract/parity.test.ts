@@ -45,7 +45,7 @@ const TAG = /("etag":)"\\"[\w-]{22}\\""/g;
 const CURSOR = /(cursor=|"next_cursor":")[\w-]+/g;
 const OF_THE_CONNECTION = /^(date|connection|keep-alive|transfer-encoding)$/;
 /** A header whose value differs from request to request. */
-const OF_THE_REQUEST = 'x-request-id';
+const REQUEST_ID_HEADER = 'x-request-id';
 
 function comparable(operation: Operation, { status, headers, text, ...reply }: Reply): unknown {
   // Responses outside the resources describe the key or the organization, which differ between the server and the mock.
@@ -61,7 +61,7 @@ function comparable(operation: Operation, { status, headers, text, ...reply }: R
   // differ in Content-Length and in their entity tag.
   const isList = lists.includes(operation.path) && status < 300;
   const differs = (name: string) =>
-    name === OF_THE_REQUEST ||
+    name === REQUEST_ID_HEADER ||
     (name === 'etag' && (isWrite || isOwn || isList)) ||
     (name === 'content-length' && (isOwn || isList));
   const compared = Object.entries(headers)
@@ -238,7 +238,7 @@ test.each(['/openapi.json', '/openapi.yaml'])('%s is the same, with the same hea
       const response = await fetch(`${url}${path}`, { method, headers: { 'Accept-Encoding': 'identity' } });
       const headers = [...response.headers]
         .filter(([name]) => !OF_THE_CONNECTION.test(name))
-        .map(([name, value]) => [name, name === OF_THE_REQUEST ? '…' : value]);
+        .map(([name, value]) => [name, name === REQUEST_ID_HEADER ? '…' : value]);
       replies.push({ method, status: response.status, headers, text: (await response.text()).replaceAll(url, '') });
     }
   expect(replies.slice(4)).toEqual(replies.slice(0, 4));

@@ -84,7 +84,7 @@ function parseLimit(text: string): number | null {
  * The button that adds the addresses from which the key was used to the field for the allowed addresses. The button does not save
  * the form.
  */
-export const takeButton = extraValue();
+export const addUsedButton = extraValue();
 
 export type UsedAddresses = {
   /** The new value of the field for the allowed addresses. */
@@ -99,19 +99,19 @@ export type UsedAddresses = {
 };
 
 /**
- * Returns the addresses from which the key was used, for a form with the field for the allowed addresses. `isTaken` is true if
+ * Returns the addresses from which the key was used, for a form with the field for the allowed addresses. `addsUsed` is true if
  * the person pressed the button that adds them.
  */
 export async function usedAddresses(
   context: KeyContext,
   key: KeyDetails,
-  { text, isTaken }: { readonly text: string; readonly isTaken: boolean },
+  { text, addsUsed }: { readonly text: string; readonly addsUsed: boolean },
 ): Promise<UsedAddresses> {
   const { dashboard, actor, holderId } = context;
   const found = await findRestrictedKey(dashboard.db.prisma, actor.scope, { id: key.id, userId: holderId });
   const used = found?.usedNetworks ?? [];
   const section = usedSection(context, used);
-  if (!isTaken) return { addresses: text, notice: false, section };
+  if (!addsUsed) return { addresses: text, notice: false, section };
   const missing = missingIn(text, used);
   const addresses = [text.trimEnd(), ...missing].filter((line) => line !== '').join('\n');
   return { addresses, notice: doneNotice(addedWords(missing)), section };

@@ -6,7 +6,7 @@ import { formProblem, problemOf } from '../http/problem.ts';
 import { redirect, type View } from '../http/view.ts';
 import { confirmationPage, keyOf, refusedPage } from './confirmation.ts';
 import type { KeyContext } from './context.ts';
-import { addressesField, limitField, takeButton, usedAddresses } from './fields.ts';
+import { addressesField, addUsedButton, limitField, usedAddresses } from './fields.ts';
 import { listUrlAfter } from './list.ts';
 
 export const RESTRICT_FORM = {
@@ -17,7 +17,7 @@ export const RESTRICT_FORM = {
   lockedOut: withParser(hiddenField(), (text) => text.split(' ').filter((network) => network !== '')),
   addresses: addressesField,
   requestsPerSecond: limitField,
-  take: takeButton,
+  take: addUsedButton,
 };
 
 type Filling = Filled<typeof RESTRICT_FORM>;
@@ -32,7 +32,7 @@ export async function restrict(
 ): Promise<View> {
   const { dashboard, actor } = context;
   const typed = { ...sent, lockedOut: '' };
-  if (values.take !== undefined) return restrictPage(context, { typed, problem: null }, { isTaken: true });
+  if (values.take !== undefined) return restrictPage(context, { typed, problem: null }, { addsUsed: true });
   const { requestLimits } = dashboard;
   const outcome = await restrictKey(dashboard.db, actor, { ...keyOf(context), ...values, requestLimits });
   switch (outcome.kind) {
@@ -54,10 +54,10 @@ export async function restrict(
 }
 
 /**
- * Returns the page with the form. `sent` is the submitted form; `null` if the form is shown for the first time. If `isTaken` is
+ * Returns the page with the form. `sent` is the submitted form; `null` if the form is shown for the first time. If `addsUsed` is
  * true, the addresses from which the key was used are added to the field.
  */
-async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken = false } = {}): Promise<View> {
+async function restrictPage(context: KeyContext, sent: Filling | null, { addsUsed = false } = {}): Promise<View> {
   return confirmationPage(context, 'restrict', {
     fields: RESTRICT_FORM,
     problem: sent?.problem ?? null,
@@ -70,7 +70,7 @@ async function restrictPage(context: KeyContext, sent: Filling | null, { isTaken
         },
         problem: null,
       };
-      const used = await usedAddresses(context, key, { text: typed.addresses, isTaken });
+      const used = await usedAddresses(context, key, { text: typed.addresses, addsUsed });
       const filled = { typed: { ...typed, addresses: used.addresses }, problem };
       const fields = Object.values(fieldsOf(RESTRICT_FORM, filled, { access, context }));
       const button = typed.lockedOut === '' ? 'Save' : 'Lock out and save';

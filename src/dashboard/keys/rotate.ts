@@ -24,11 +24,11 @@ import {
 import { type KeyContext, toList } from './context.ts';
 import {
   addressesField,
+  addUsedButton,
   defaultLife,
   LIFE_LABEL,
   lifeOptions,
   parseLifeDays,
-  takeButton,
   usedAddresses,
 } from './fields.ts';
 import { issuedPage } from './issued.ts';
@@ -49,7 +49,7 @@ export const ROTATE_FORM = {
   ),
   addresses: optional(addressesField),
   keyName: keyNameField,
-  take: takeButton,
+  take: addUsedButton,
 };
 
 type Filling = Filled<typeof ROTATE_FORM>;
@@ -61,7 +61,7 @@ export async function showRotate(context: KeyContext): Promise<View> {
 export async function rotate(context: KeyContext, { values, typed }: Form<typeof ROTATE_FORM>): Promise<View> {
   const { dashboard, actor } = context;
   const { formId, expiry: lifeDays, addresses, keyName, take } = values;
-  if (take !== undefined) return rotatePage(context, { typed, problem: null }, { isTaken: true });
+  if (take !== undefined) return rotatePage(context, { typed, problem: null }, { addsUsed: true });
   const mismatch = await checkTypedName(context, keyName);
   if (mismatch !== null) {
     const { key, policy } = await readKey(context);
@@ -84,15 +84,15 @@ export async function rotate(context: KeyContext, { values, typed }: Form<typeof
   }
 }
 
-/** Returns the page with the form. If `isTaken` is true, the addresses from which the key was used are added to the field. */
-async function rotatePage(context: KeyContext, { typed, problem }: Filling, { isTaken = false } = {}): Promise<View> {
+/** Returns the page with the form. If `addsUsed` is true, the addresses from which the key was used are added to the field. */
+async function rotatePage(context: KeyContext, { typed, problem }: Filling, { addsUsed = false } = {}): Promise<View> {
   return confirmationPage(context, 'rotate', {
     fields: ROTATE_FORM,
     problem,
     show: async (key, access) => {
       const { now } = context;
       const used = renewalsOf(key, access.policy, now).includes('addresses')
-        ? await usedAddresses(context, key, { text: typed.addresses, isTaken })
+        ? await usedAddresses(context, key, { text: typed.addresses, addsUsed })
         : null;
       const props = { context, key, access };
       const chosen = expiryOptions(props).find(({ value }) => value === typed.expiry)?.value;

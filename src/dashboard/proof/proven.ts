@@ -31,7 +31,7 @@ type Options = {
    */
   readonly then?: typeof toPage;
   /** Whether `handle` waits for another server. If so, `handle` itself calls `inTurn` when it needs the database. */
-  readonly takesTurns?: boolean;
+  readonly callsInTurn?: boolean;
 };
 
 /**
@@ -42,7 +42,7 @@ export function provenForm<F extends Fields>(
   purpose: string,
   fields: F,
   handle: (context: SignedInContext, form: Form<F>) => Promise<View>,
-  { then = toPage, takesTurns = false, nameOf }: Options = {},
+  { then = toPage, callsInTurn = false, nameOf }: Options = {},
 ): Post<SignedInContext> {
   return async (context, req) => {
     const sent = await readFields(req, context, MAX_PROVEN);
@@ -55,7 +55,7 @@ export function provenForm<F extends Fields>(
         return kept === null ? then(proof.context) : handle(proof.context, readForm(fields, kept, proof.context));
       };
       const proving = () => requireProof(current, { purpose, nameOf, kept, proof });
-      return takesTurns ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
+      return callsInTurn ? act(await current.inTurn(proving)) : current.inTurn(async () => act(await proving()));
     };
   };
 }

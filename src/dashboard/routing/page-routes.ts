@@ -28,7 +28,7 @@ export type Page<Context> = {
    * Whether `get` waits for another server. If so, `get` itself calls `inTurn` when it needs the database, so that other requests
    * do not wait for that server.
    */
-  readonly takesTurns?: boolean;
+  readonly callsInTurn?: boolean;
   readonly post?: Post<Context>;
   /** Whether `post` ends keys, accounts or sessions. Such a form is accepted even during a move of the organization. */
   readonly postsDuringMove?: boolean;
@@ -46,18 +46,18 @@ type FormOptions = {
   /** The maximum size of the body; 10 KiB by default. */
   readonly size?: MaxSize;
   /** Whether `handle` waits for another server. If so, `handle` itself calls `inTurn` when it needs the database. */
-  readonly takesTurns?: boolean;
+  readonly callsInTurn?: boolean;
 };
 
 /** Returns the `post` of a page with a form. */
 export function form<Context extends RequestContext, F extends Fields>(
   fields: F,
   handle: (context: Context, form: Form<F>) => Promise<View>,
-  { size = MAX_FORM, takesTurns = false }: FormOptions = {},
+  { size = MAX_FORM, callsInTurn = false }: FormOptions = {},
 ): Post<Context> {
   return async (context, req) => {
     const sent = readForm(fields, await readFields(req, context, size), context);
-    return (current) => (takesTurns ? handle(current, sent) : current.inTurn(() => handle(current, sent)));
+    return (current) => (callsInTurn ? handle(current, sent) : current.inTurn(() => handle(current, sent)));
   };
 }
 
@@ -148,14 +148,15 @@ async function respond<Context extends RequestContext>(
   context: Context,
   { page, enter }: { page: Page<Context>; enter: () => Promise<Entry<Context>> },
 ): Promise<View> {
-  const { get, post, takesTurns = false } = page;
+  const { get, post, callsInTurn = false } = page;
   if (req.method === 'POST' && post !== undefined) {
     const act = await post(context, req);
     // The body can arrive long after the head. The session may have ended in the meantime.
     const current = await enter();
     return current.kind === 'sent-away' ? current.view : act(current.context);
   }
-  if (req.method !== 'POST' && get !== undefined) return takesTurns ? get(context) : context.inTurn(() => get(context));
+  if (req.method !== 'POST' && get !== undefined)
+    return callsInTurn ? get(context) : context.inTurn(() => get(context));
   throw new RequestError('wrong-method');
 }
 

@@ -28,13 +28,13 @@ import {
 } from './sign-in.ts';
 
 const TOKEN = ':token';
-const takesTurns = true;
+const callsInTurn = true;
 
 export const signInPages: readonly PublicPage[] = [
   {
     path: SIGN_IN_URL,
     get: showSignIn,
-    post: form(SIGN_IN_FORM, submitSignIn, { takesTurns }),
+    post: form(SIGN_IN_FORM, submitSignIn, { callsInTurn }),
   },
   { path: SIGN_IN_PASSKEY_URL, post: form(PASSKEY_FORM, submitPasskey) },
   { path: SIGN_IN_PASSKEY_OPTIONS_URL, post: form({}, sendSignInOptions) },

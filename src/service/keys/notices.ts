@@ -54,7 +54,7 @@ export async function writeDueNotices(db: Database, { flushUses, signal, onEnded
   for (let isLast = false; !isLast && !signal.aborted; ) {
     const checked = await writeDueKeyNotices(db, { limit: KEYS_AT_ONCE });
     isLast = checked.length < KEYS_AT_ONCE;
-    const over = checked.filter(({ isOver }) => isOver);
+    const over = checked.filter(({ mustEnd }) => mustEnd);
     if (over.length === 0) continue;
     await flushUses();
     const eventIds = over.map(() => newId());

@@ -45,7 +45,9 @@ async function changeRows<Row extends Stored>(
   const make = (tx: Transaction) => new Changing(tx, context, table).make(batch);
   // If no change depends on stored rows, all changes are creations. One SQL statement makes them, without an explicit
   // transaction.
-  return dependsOnRows(table, soughtBy(table, batch.changes)) ? transaction(context.db, make) : make(context.db.prisma);
+  return dependsOnRows(table, rowsNeededBy(table, batch.changes))
+    ? transaction(context.db, make)
+    : make(context.db.prisma);
 }
 
 export type BatchOnce<Row extends Stored> = Batch<Row> &
@@ -122,19 +124,18 @@ function dependsOnRows<Row extends Stored>({ references }: Table<Row>, { ids, un
 }
 
 /** Returns the ids and the unique values of the rows on which the results of the changes depend. */
-function soughtBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
+function rowsNeededBy<Row extends Stored>(table: Table<Row>, changes: readonly Change<Row>[]): Sought {
   const ids = new Set<string>();
   const unique = new Map<string, Set<string>>((table.unique ?? []).map((field) => [field, new Set()]));
   for (const change of changes) {
     if ('id' in change) ids.add(change.id);
     if ('ownId' in change) unique.get(ownIdFieldOf(table))?.add(change.ownId);
-    for (const [field, value] of valuesOf(table.unique, writtenBy(change))) unique.get(field)?.add(value);
+    for (const [field, value] of valuesOf(table.unique, fieldsSetBy(change))) unique.get(field)?.add(value);
   }
   return { ids: [...ids], unique: new Map([...unique].map(([field, values]) => [field, [...values]])) };
 }
 
-/** Returns the fields that a change sets. */
-function writtenBy<Row extends Stored>(change: Change<Row>): object {
+function fieldsSetBy<Row extends Stored>(change: Change<Row>): object {
   return change.kind === 'update' ? change.patch : 'content' in change ? change.content : {};
 }
 
@@ -221,7 +222,7 @@ class Changing<Row extends Stored> {
   }
 
   async #read(changes: readonly Change<Row>[]): Promise<void> {
-    const sought = soughtBy(this.#table, changes);
+    const sought = rowsNeededBy(this.#table, changes);
     // A batch of insertions only needs no lock here, because the INSERT statement locks the organization itself.
     if (!dependsOnRows(this.#table, sought)) return;
     const { scope } = this.#context.caller;
@@ -230,7 +231,7 @@ class Changing<Row extends Stored> {
     for (const row of await lockRows(this.#tx, scope, this.#table, sought))
       this.#keep({ id: row.id, row, pending: null, createdBy: null, place: 0 }, row);
     for (const [field, table] of Object.entries<string | undefined>(this.#table.references ?? {})) {
-      const ids = changes.flatMap((change) => valuesOf([field], writtenBy(change)).map(([, id]) => id));
+      const ids = changes.flatMap((change) => valuesOf([field], fieldsSetBy(change)).map(([, id]) => id));
       if (table !== undefined) this.#referred.set(field, new Set(await listKnownIds(this.#tx, scope, { table, ids })));
     }
   }

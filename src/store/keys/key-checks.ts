@@ -99,12 +99,12 @@ const CHECK = {
         case when p.ends_at is not null then greatest(p.ends_at, now() + interval '10 minutes') end,
         case when p.unused_days is not null and p.unused_end is null then now() + ${DAY} end) end
       from planned p where k.organization_id = p.organization_id and k.id = p.id)
-    select organization_id as "organizationId", id, coalesce(ends_at <= now(), false) as "isOver" from planned`,
+    select organization_id as "organizationId", id, coalesce(ends_at <= now(), false) as "mustEnd" from planned`,
 };
 
 export type CheckedKey = Pick<KeyRecord, 'organizationId' | 'id'> & {
   /** Whether the key must be ended because it was not used for too long. */
-  readonly isOver: boolean;
+  readonly mustEnd: boolean;
 };
 
 /**

@@ -28,7 +28,7 @@ const WRITE = {
  * The number of new rows of a key that is enough to delete the key's surplus rows immediately. Housekeeping deletes the surplus
  * rows of other keys.
  */
-const MANY = 50;
+const NEW_ROWS_TO_DELETE_AT_ONCE = 50;
 
 /**
  * Adds the requests of keys of any organizations in one statement. If a key has many new requests, and now too many requests in
@@ -50,7 +50,7 @@ export async function writeKeyRequests(db: Database, uses: readonly KeyUse[]): P
     rows.map(({ durationMs }) => durationMs),
   ];
   await db.pool.query({ ...WRITE, values });
-  const busy = uses.filter(({ requests }) => requests.length >= MANY);
+  const busy = uses.filter(({ requests }) => requests.length >= NEW_ROWS_TO_DELETE_AT_ONCE);
   if (busy.length === 0) return;
   const keys = [busy.map(({ organizationId }) => organizationId), busy.map(({ keyId }) => keyId)];
   await db.pool.query({ ...DELETE_SURPLUS_OF_KEYS, values: keys });

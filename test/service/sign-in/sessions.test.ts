@@ -77,7 +77,7 @@ test('the session, its user and its organization are found by indexes', async ()
   await getSessionState(db, 'x'.repeat(43), newAuditSource(), START);
   const [statement] = query.mock.calls.map(([given]) => Object(given));
   query.mockRestore();
-  const plan = await explain(db, statement, { isPressed: true });
+  const plan = await explain(db, statement, { prefersIndexes: true });
   expect(plan).toContain('using sessions_token_hash_key');
   expect(plan).not.toContain('Seq Scan');
 });

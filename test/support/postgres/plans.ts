@@ -57,16 +57,16 @@ function blocksOf(plan: string): number {
 }
 
 /**
- * Returns the plan of a statement as text. `isPressed` disables sequential scans, because test tables are too small for
+ * Returns the plan of a statement as text. `prefersIndexes` disables sequential scans, because test tables are too small for
  * PostgreSQL to choose an index.
  */
 export async function explain(
   db: Database,
   { text, values }: { text: string; values: unknown[] },
-  { isPressed = false } = {},
+  { prefersIndexes = false } = {},
 ): Promise<string> {
   return inTransaction(db, async (client) => {
-    if (isPressed) await client.query('set local enable_seqscan = off');
+    if (prefersIndexes) await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   });

@@ -73,7 +73,7 @@ export async function useRequirement() {
   }
 
   /** Returns the reasons of the failed sign-ins in the organization, oldest first. */
-  const whysOf = async (actor: Pick<Actor, 'scope'>) =>
+  const refusalReasonsOf = async (actor: Pick<Actor, 'scope'>) =>
     (await listAuditEventsOf(db, actor)).flatMap(({ action, detail }) =>
       action === 'user.sign_in_failed' && typeof detail === 'object' && detail !== null && 'why' in detail
         ? [detail['why']]
@@ -82,6 +82,6 @@ export async function useRequirement() {
 
   return {
     ...{ dashboard, secure, smtp, db, provider, newBrowser, secureBrowser, withPassword },
-    ...{ company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf },
+    ...{ company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, refusalReasonsOf },
   };
 }

@@ -41,16 +41,16 @@ import {
 
 const ORGANIZATION = ':organizationId';
 const TOKEN = ':token';
-const takesTurns = true;
+const callsInTurn = true;
 
 export const publicPages: readonly PublicPage[] = [
-  { path: welcomeUrl(TOKEN, 'single-sign-on'), get: showWelcome, post: form({}, welcomeByProvider, { takesTurns }) },
+  { path: welcomeUrl(TOKEN, 'single-sign-on'), get: showWelcome, post: form({}, welcomeByProvider, { callsInTurn }) },
   {
     path: singleSignOnUrl(ORGANIZATION, 'start'),
     get: showStart,
-    post: form(START_FORM, startAtProvider, { takesTurns }),
+    post: form(START_FORM, startAtProvider, { callsInTurn }),
   },
-  { path: singleSignOnUrl(ORGANIZATION, 'callback'), get: comeBack, takesTurns },
+  { path: singleSignOnUrl(ORGANIZATION, 'callback'), get: comeBack, callsInTurn },
   { path: confirmationUrl(ORGANIZATION, TOKEN), get: showConfirmation, post: form(CONFIRM_FORM, confirm) },
 ];
 
@@ -68,7 +68,7 @@ export const signedInPages: readonly SignedInPage[] = [
   {
     path: PROVIDER_PROOF_URL,
     mayEnter: anyRole,
-    post: form(PROVIDER_PROOF_FORM, proveAtProvider, { takesTurns, size: MAX_PROVEN }),
+    post: form(PROVIDER_PROOF_FORM, proveAtProvider, { callsInTurn, size: MAX_PROVEN }),
   },
   {
     path: userUrl(':userId', 'unlink'),
@@ -81,7 +81,7 @@ export const signedInPages: readonly SignedInPage[] = [
     mayEnter: mayGovern,
     get,
     post: provenForm('change the connection to your identity provider', CONNECTION_FORM, changeConnection, {
-      takesTurns,
+      callsInTurn,
     }),
   },
   {
@@ -95,7 +95,7 @@ export const signedInPages: readonly SignedInPage[] = [
     path: domainsUrl('check'),
     mayEnter: mayGovern,
     get,
-    post: provenForm('verify a domain', CHOSEN_DOMAIN_FORM, submitDomainCheck, { takesTurns }),
+    post: provenForm('verify a domain', CHOSEN_DOMAIN_FORM, submitDomainCheck, { callsInTurn }),
   },
   {
     path: domainsUrl('remove'),

@@ -130,7 +130,7 @@ async function proveFound(
     found.kind === 'person' ? await provePerson(db, connection, { ...arrival, person: found.person }) : found;
   switch (proven.kind) {
     case 'proven':
-      await takeBack(db, { scope, signIn, auditSource });
+      await uncountAttempt(db, { scope, signIn, auditSource });
       return proven;
     case 'lost':
       return proven;
@@ -187,14 +187,14 @@ export async function countSignIn(
   db: Database,
   { signedIn, ...begun }: Begun & { readonly signedIn: Pick<SignedInByProvider, 'email'> },
 ): Promise<void> {
-  await takeBack(db, begun);
+  await uncountAttempt(db, begun);
   const { organizationId } = begun.scope;
   for (const account of [signedIn.email, organizationId])
     await rememberNetwork(db, { account, ip: begun.auditSource.ip });
 }
 
 /** Uncounts the attempt that was counted when the sign-in began. */
-async function takeBack(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
+async function uncountAttempt(db: Database, { scope, signIn, auditSource }: Begun): Promise<void> {
   await clearAttempt(db, attemptOf({ organizationId: scope.organizationId, email: signIn.email }, auditSource));
 }
 

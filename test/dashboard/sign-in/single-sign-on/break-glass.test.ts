@@ -9,7 +9,7 @@ import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers
 // The administrator who signs in without the identity provider in an emergency.
 
 const { dashboard, secure, smtp, db, newBrowser, secureBrowser, withPassword, ...requirement } = await useRequirement();
-const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
+const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, refusalReasonsOf } = requirement;
 
 /** Signs in with the password and a code of the second factor, and returns the browser. */
 async function withCode({ email }: { readonly email: string }, uri: string): Promise<Browser> {
@@ -90,7 +90,7 @@ test('a break-glass administrator without a second factor signs in by passkey al
   const byPassword = newBrowser();
   const refused = await withPassword(byPassword, other.email);
   expectToSay(refused, 422, 'Sign in with its passkey');
-  expect(await whysOf(administrator)).toEqual(['the break-glass account needs a passkey or a second factor']);
+  expect(await refusalReasonsOf(administrator)).toEqual(['the break-glass account needs a passkey or a second factor']);
   const inEmergency = secureBrowser();
   expect((await signInWithPasskey(inEmergency, authenticator)).status).toBe(303);
   await expectProofByPasskeyOnly(inEmergency, other, authenticator);

@@ -12,7 +12,7 @@ import { SECURE_URL, SETTINGS, useRequirement } from '../../../support/providers
 
 const { dashboard, smtp, db, provider, newBrowser, secureBrowser, withPassword, ...requirement } =
   await useRequirement();
-const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, whysOf } = requirement;
+const { company, requiringCompany, requireSingleSignOn, expectProofByPasskeyOnly, refusalReasonsOf } = requirement;
 
 /** Returns the URL of the link on the page that says that single sign-on is required. */
 const continueUrlIn = ({ text }: Page) =>
@@ -27,7 +27,7 @@ test('no wrong password says that single sign-on is required, so nobody learns w
   }
   expect(told[0]).toEqual([422, expect.stringContaining('The e-mail or the password is not right.')]);
   for (const other of told.slice(1)) expect(other).toEqual(told[0]);
-  expect(await whysOf(administrator)).toEqual(Array(2).fill('the password was wrong'));
+  expect(await refusalReasonsOf(administrator)).toEqual(Array(2).fill('the password was wrong'));
 });
 
 test('a right password signs nobody in, and its page leads to the provider and on', async () => {
@@ -37,7 +37,7 @@ test('a right password signs nobody in, and its page leads to the provider and o
   const refused = await browser.submit(path, { email: member.email, password: PASSWORD }, '/sign-in');
   expectToSay(refused, 403, 'Your organization requires single sign-on');
   expect(await isIn(browser)).toBe(false);
-  expect(await whysOf(administrator)).toEqual(['the organization requires single sign-on']);
+  expect(await refusalReasonsOf(administrator)).toEqual(['the organization requires single sign-on']);
   const url = await beginAtTile(browser, continueUrlIn(refused));
   const back = await browser.get(provider.authorize(url, person));
   expect(back.headers['location']).toBe('/profile/api-keys');
@@ -202,7 +202,7 @@ test('a passkey does not sign in, but proves who somebody is, and a password pro
   expect([refused.status, await isIn(guest)]).toEqual([403, false]);
   expect(wordsOf(refused)).toContain('Your organization requires single sign-on');
   expect(continueUrlIn(refused)).toContain(`/single-sign-on/${administrator.scope.organizationId}/start?`);
-  expect(await whysOf(administrator)).toEqual(['the organization requires single sign-on']);
+  expect(await refusalReasonsOf(administrator)).toEqual(['the organization requires single sign-on']);
   const forged = await signInWithPasskey(secureBrowser(), authenticator, { isForged: true });
   expect([forged.status, wordsOf(forged)]).toEqual([422, expect.not.stringContaining('requires')]);
   await expectProofByPasskeyOnly(browser, administrator, authenticator);
