@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ApiRequest } from '../../src/api/api-request.ts';
 import { createApiMiddleware } from '../../src/api/contract-api.ts';
-import { presentKey } from '../../src/api/handlers/key.ts';
+import { presentKey } from '../../src/api/key-steps.ts';
 import type { OperationHandler } from '../../src/api/operation.ts';
 import { createSend, createSendException, type SendException } from '../../src/api/response.ts';
 import { originFormOf } from '../../src/api/unreadable-request.ts';

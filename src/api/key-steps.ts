@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { components } from '../../generated/openapi.d.ts';
+import type { Caller } from '../domain/audit/actor.ts';
 import { ExpiredKeyError, ForbiddenAddressError, RateLimitedError, UnauthenticatedError } from '../domain/errors.ts';
 import { type Environment, hasRecordedExpiry } from '../domain/keys/api-key.ts';
 import { clientProductOf } from '../domain/keys/key-usage.ts';
@@ -217,3 +219,18 @@ const TOO_MANY_WITHOUT_KEY = new RateLimitedError(
   'Too many requests without a valid API key come from your address. Correct the key, and wait for the number of seconds in Retry-After.',
   1,
 );
+
+/**
+ * Returns the key as the contract shows it. The declared return type lets the compiler refuse a field that the contract does not
+ * have.
+ */
+export function presentKey(caller: Caller): components['schemas']['Key'] {
+  return {
+    id: caller.keyId,
+    name: caller.keyName,
+    permissions: [...caller.permissions],
+    expires_at: caller.expiresAt?.toISOString() ?? null,
+    organization: { id: caller.scope.organizationId, name: caller.organizationName },
+    integration: caller.integration,
+  };
+}
