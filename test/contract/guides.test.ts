@@ -28,7 +28,7 @@ const guidesWithCurl = [...new Set(blocks.filter(isCurl).map(({ guide }) => guid
 test('every code block is plain text or in a language that the tests check', () => {
   expect(blocks.length).toBeGreaterThan(40);
   const languages = new Set(blocks.map(({ language }) => language));
-  expect([...languages].sort()).toEqual(['http', 'js', 'json', 'python', 'sh', 'text', 'ts']);
+  expect([...languages].sort()).toEqual(['go', 'http', 'js', 'json', 'php', 'python', 'sh', 'text', 'ts']);
 });
 
 test.each(inLanguage('json'))('the JSON of $name is valid by the contract', ({ code, options }) => {

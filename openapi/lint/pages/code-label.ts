@@ -45,7 +45,7 @@ function isClosed(lines: readonly string[]): boolean {
   return lines.findIndex((line) => line.startsWith('```')) === lines.length - 1;
 }
 
-const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python', 'table'];
+const LANGUAGES = ['json', 'http', 'sh', 'text', 'ts', 'js', 'python', 'go', 'php', 'table'];
 
 type Label = { readonly language: string; readonly options: ReadonlyMap<string, string> };
 
@@ -77,12 +77,14 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
     case 'ts':
     case 'js':
     case 'python':
-      return options.has('receiver')
+    case 'go':
+    case 'php':
+      return options.has('receiver') || ['read', 'copy'].includes(options.get('program') ?? '')
         ? null
         : {
             message: 'No test runs this code.',
             remedy:
-              'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver.',
+              'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver. A program that reads all pages has the label program=read, and one that keeps a copy program=copy.',
           };
     case 'table':
       return faultOfTable(options, targets);
