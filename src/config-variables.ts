@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Variable } from './config-values.ts';
 import { StartUpError } from './domain/errors.ts';
+import { editDistance } from './domain/text.ts';
 
 // How environment variables are read: from the environment, or, for secrets, from files.
 
@@ -81,21 +82,7 @@ export function findUnknownVariables(
 const LONG = 8;
 
 function similarTo(name: string, known: readonly string[]): string | null {
-  const distances = known.map((each) => ({ each, distance: distanceOf(name.toUpperCase(), each) }));
+  const distances = known.map((each) => ({ each, distance: editDistance(name.toUpperCase(), each) }));
   const near = distances.filter(({ each, distance }) => distance <= (each.length < LONG ? 1 : 2));
   return near.toSorted((one, other) => one.distance - other.distance)[0]?.each ?? null;
-}
-
-/** Returns how many characters must be added, removed or replaced to turn one text into the other (Levenshtein). */
-function distanceOf(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (const [i, character] of [...one].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < other.length; j += 1) {
-      const replaced = (row[j] ?? 0) + (character === other[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

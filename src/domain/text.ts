@@ -32,3 +32,17 @@ export function formatCount(number: number, unit: string, plural = `${unit}s`): 
 export function formatNumber(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 }
+
+/** Returns the Levenshtein distance: the number of characters to insert, delete or replace to turn one text into the other. */
+export function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (const [i, character] of [...from].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...to].entries()) {
+      const [above = 0, aboveLeft = 0, left = 0] = [row[j + 1], row[j], next[j]];
+      next.push(Math.min(above + 1, left + 1, aboveLeft + Number(character !== other)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
