@@ -1,9 +1,12 @@
 // The commands of the guide "Backups" back up a server's database and restore it, while the server runs.
 
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from '../support/clients/client.ts';
-import { blocksOf } from '../support/contract/guides.ts';
+import { blocksOf, readGuide } from '../support/contract/guides.ts';
 import { withDebianPostgres } from '../support/postgres/debian-postgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
 import { organizationAt, startCharter, withCharter } from '../support/processes/charter.ts';
 import type { TestOrganization } from '../support/servers/server.ts';
 import { untilAdmitted } from '../support/traffic/load.ts';
@@ -15,15 +18,18 @@ const trials = blocksOf('backups.md').filter(({ options }) => options.has('trial
 type Installation = {
   readonly databaseUrl: string;
   readonly ownerUrl: string;
+  /** The folder of the backups. */
+  readonly backups: string;
   /** Runs a command of the guide as the user that runs PostgreSQL. */
   readonly follow: (trial: string, env?: Record<string, string>) => Promise<void>;
 };
 
 async function withInstallation(work: (installation: Installation) => Promise<void>): Promise<void> {
-  await withDebianPostgres(async ({ databaseUrl, ownerUrl, run }) => {
+  await withDebianPostgres(async ({ databaseUrl, ownerUrl, backups, run }) => {
     await work({
       databaseUrl,
       ownerUrl,
+      backups,
       async follow(trial, env) {
         const block = trials.find(({ options }) => options.get('trial') === trial);
         await run(block?.code ?? '', env);
@@ -55,11 +61,12 @@ test('a dump is restored in a new database and served; the server continues with
 });
 
 async function restoreDump(
-  { databaseUrl, ownerUrl, follow }: Installation,
+  { databaseUrl, ownerUrl, backups, follow }: Installation,
   { client, key }: TestOrganization,
 ): Promise<void> {
   await create(client, 'In the dump');
   await follow('dump');
+  await expectToBeVerified({ databaseUrl, ownerUrl, backups });
   await create(client, 'After the dump');
   const restoredUrl = (url: string) => Object.assign(new URL(url), { pathname: '/charter_restored' }).href;
   await follow('restore-dump', { RESTORED_URL: restoredUrl(databaseUrl) });
@@ -69,6 +76,35 @@ async function restoreDump(
     await create(other, 'In the restored database');
     expect(await namesOf(other)).toEqual(['In the dump', 'In the restored database']);
   });
+}
+
+/** Expects the dump to be accepted; not with another key, not in part, and not by a user who may not create databases. */
+async function expectToBeVerified(urls: Pick<Installation, 'databaseUrl' | 'ownerUrl' | 'backups'>): Promise<void> {
+  const { databaseUrl, ownerUrl, backups } = urls;
+  const file = join(backups, 'charter.dump');
+  const verify = (dump: string, url = databaseUrl, env: Record<string, string> = {}) =>
+    runAdminCommand(url, ['--json', 'verify-dump', '--file', dump], env);
+  const { code, stdout, stderr } = await verify(file);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const printed = JSON.parse(stdout);
+  expect(printed).toMatchObject({ verified_dump: file, organizations: 1, parent_programs: 1, api_keys: 1, secrets: 1 });
+  const [, sample = '{}'] = /^(\{"verified_dump".*\})$/m.exec(readGuide('backups.md')) ?? [];
+  expect(Object.keys(printed)).toEqual(Object.keys(JSON.parse(sample)));
+  const otherKey = Buffer.alloc(32, 7).toString('base64');
+  expect(await verify(file, databaseUrl, { ENCRYPTION_KEY: otherKey })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^A value of organizations.cursor_key is encrypted with the key/),
+  });
+  const part = join(backups, 'part.dump');
+  const bytes = await readFile(file);
+  await writeFile(part, bytes.subarray(0, bytes.length / 2));
+  expect(await verify(part)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The dump cannot be restored: /),
+  });
+  expect(await verify(file, ownerUrl)).toMatchObject({ code: 1, stderr: expect.stringContaining('CREATEDB') });
+  const { rows } = await withClient(databaseUrl, (asking) => asking.query('select datname from pg_database'));
+  expect(rows.map(({ datname }) => datname)).not.toContain('charter_verified_dump');
 }
 
 async function restoreMoment({ databaseUrl, follow }: Installation, client: Client): Promise<void> {

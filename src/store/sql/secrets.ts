@@ -70,6 +70,23 @@ export async function encryptSecrets(sql: Queryable, keyring: Keyring): Promise<
   return encrypted;
 }
 
+/**
+ * Decrypts a secret of each kind, and returns how many kinds of secrets there are. Throws a MissingEncryptionKeyError if the
+ * keyring lacks the key of one, and an Error if one is damaged.
+ */
+export async function openSecrets(sql: Queryable, keyring: Keyring): Promise<number> {
+  let opened = 0;
+  for (const { table, column, ids, plainBytes } of TABLES) {
+    const { rows } = await sql.query<SecretRow>(
+      `select array[${ids.join('::text, ')}::text] as ids, ${column} as secret from ${table}
+       where octet_length(${column}) <> ${plainBytes} limit 1`,
+    );
+    for (const row of rows) keyring.decrypt(row.secret, { column: `${table}.${column}`, ids: row.ids });
+    opened += rows.length;
+  }
+  return opened;
+}
+
 type SecretRow = { readonly ids: string[]; readonly secret: Buffer };
 
 async function encryptChunk(sql: Queryable, keyring: Keyring, secretTable: SecretTable): Promise<number> {

@@ -12,6 +12,8 @@ type DebianPostgres = {
   readonly databaseUrl: string;
   /** The URL of this database for its owner, who is not a superuser. */
   readonly ownerUrl: string;
+  /** The folder of the variable BACKUPS. */
+  readonly backups: string;
   /** Runs a shell script as the user that runs PostgreSQL. The script gets PGDATA, BACKUPS, DATABASE_URL and CHARTER_USER. */
   readonly run: (script: string, env?: Record<string, string>) => Promise<void>;
 };
@@ -56,7 +58,7 @@ export async function withDebianPostgres(
     await run('pg_ctl start --wait --silent --log="$BACKUPS/log"', env);
     await run('psql --quiet --command="CREATE ROLE $CHARTER_USER LOGIN" "$(dirname "$DATABASE_URL")/postgres"');
     await run('createdb --maintenance-db="$(dirname "$DATABASE_URL")/postgres" --owner="$CHARTER_USER" charter');
-    await work({ databaseUrl, ownerUrl: urlOf(OWNER), run });
+    await work({ databaseUrl, ownerUrl: urlOf(OWNER), backups, run });
   } finally {
     await run('pg_ctl stop --mode=immediate --silent').catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
