@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { WebhookTargets } from '../../../src/domain/forbidden-address.ts';
 import { EVENT_TYPES } from '../../../src/domain/resources/events.ts';
@@ -84,12 +82,4 @@ test('event types are taken once each and in one order; none and unknown ones ar
   expect(() => parseEventTypes([])).toThrow('at least one');
   for (const wrong of ['webhook.test', 'parent_program.*', '', 'toString'])
     expect(() => parseEventTypes(['parent_program.created', wrong])).toThrow('among the events');
-});
-
-test('an endpoint can have exactly the event types of the contract', () => {
-  const file = join(import.meta.dirname, '../../../generated/openapi.json');
-  const document: { components: { schemas: { Event: { properties: { type: { enum: string[] } } } } } } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  );
-  expect(document.components.schemas.Event.properties.type.enum).toEqual(EVENT_TYPES);
 });
