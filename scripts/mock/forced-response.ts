@@ -47,7 +47,7 @@ type ForcedResponseDeps = {
  * server's own checks and the operation's handler then follow.
  */
 export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRequest) => Promise<ApiRequest | null> {
-  const { router, overrides, refuse } = deps;
+  const { router, overrides, rateLimits, refuse } = deps;
   const operations = new Map(deps.operations.map((operation) => [operation.operationId, operation]));
   return async (sent) => {
     const operation = router.matches(sent) ? operations.get(sent.operation.operationId) : undefined;
@@ -58,7 +58,8 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
     try {
       return (await force(request, { operation, read }, deps)) ? null : request;
     } catch (error) {
-      refuse(request, error);
+      // The refusal counts as a request and shows the limits, unless a limit refuses it.
+      refuse(request, rateLimits.check(request) ?? error);
       return null;
     }
   };
@@ -73,7 +74,7 @@ type Found = {
 
 /** Resolves to whether a response was sent. Rejects with a 422 if the operation does not have the response. */
 async function force(request: ApiRequest, { operation, read }: Found, deps: ForcedResponseDeps): Promise<boolean> {
-  const { overrides, ownBodies, notes, rateLimits } = deps;
+  const { overrides, ownBodies, notes } = deps;
   const override = operation && applyOverride(request, operation, { overrides, body: read?.body });
   const { prefer } = request.headers;
   if (prefer === undefined) return false;
@@ -90,14 +91,10 @@ async function force(request: ApiRequest, { operation, read }: Found, deps: Forc
     return true;
   }
   const isInvalid = override?.allowInvalid === true;
-  const response = isInvalid
-    ? invalidResponse(override)
-    : await withLimits(request, rateLimits, () => preferenceOf(request.headers['prefer'], operation));
+  const response = isInvalid ? invalidResponse(override) : preferenceOf(request.headers['prefer'], operation);
   notes.add(request.res, { preferences, response, headers: override?.headers });
   if (response === undefined) return false;
-  const own =
-    override &&
-    (await withLimits(request, rateLimits, () => ownBodyOf(override, { ...request, requestBody: read?.body })));
+  const own = override && (await ownBodyOf(override, { ...request, requestBody: read?.body }));
   if (own !== undefined) ownBodies.set(request.headers, own.body);
   if (response.status === successOf(operation) && !isInvalid) return false;
   await sendForced(request, { operation, read, response, own, isDynamic: preferences.dynamic }, deps);
@@ -194,16 +191,6 @@ function isFor(operation: Operation, override: Override): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Runs the work. If the work throws a refusal, adds the limits of a key to the headers of the refusal. */
-async function withLimits<T>(request: ApiRequest, rateLimits: MockRateLimits, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    rateLimits.limit(request);
-    throw error;
   }
 }
 

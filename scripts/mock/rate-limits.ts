@@ -67,13 +67,19 @@ export class MockRateLimits {
     if (admission !== null) applyAdmission(request, admission);
   }
 
-  /** Returns the rate limit headers of a forced response. It counts as a request, but no limit refuses it. */
-  headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
+  /** Does the same as `limit`, but returns the 429 or `null` and does not throw. */
+  check(request: ApiRequest): unknown {
     try {
       this.limit(request);
-    } catch {
-      // `limit` has set the headers before it threw. They show that no requests are left.
+      return null;
+    } catch (error) {
+      return error;
     }
+  }
+
+  /** Returns the rate limit headers of a forced response. It counts as a request, but no limit refuses it. */
+  headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
+    this.check(request);
     const [, policy, , left] = request.rateLimitFields;
     request.rateLimitFields = [];
     return { 'RateLimit-Policy': policy, RateLimit: left };

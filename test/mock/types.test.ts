@@ -39,6 +39,8 @@ function assertions(): void {
   mock.respond({ operation: 'getKey', body: () => ({ name: 'x' }) });
   // @ts-expect-error: a broken connection has no status
   mock.respond({ operation: 'getKey', status: 503, disconnect: 'after' });
+  // @ts-expect-error: a broken connection has no headers
+  mock.respond({ operation: 'getKey', headers: { 'Retry-After': 0 }, disconnect: 'after' });
   // @ts-expect-error: a webhook is sent by the server, so the mock does not respond to it
   mock.respond({ operation: 'onParentProgramCreated', status: 410 });
 }

@@ -92,6 +92,7 @@ type Undeclared = {
 
 type Disconnected = {
   readonly disconnect: Disconnect;
+  readonly headers?: never;
   readonly status?: never;
   readonly example?: never;
   readonly body?: never;
