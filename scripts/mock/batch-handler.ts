@@ -79,7 +79,10 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
   return place < 0 ? error : batchConflictOf(field, { value, place });
 }
 
-/** Returns the operations that the changes of a batch may call: those on the batch's list, and on the items of that list. */
+/**
+ * Returns the operations on the list to which the batch's path belongs, such as /api/parent_programs, and on its items, except
+ * the batch itself, and the ids of those that a change may call.
+ */
 function changesOf(
   batch: Operation,
   all: readonly Operation[],

@@ -16,7 +16,7 @@ export const helpOf = (
   --port N          ${DEFAULT_PORT} by default; 0 takes any free port
   --host ADDRESS    ${DEFAULT_HOST} by default; 0.0.0.0 listens on every address of this machine
   --environment E   ${ENVIRONMENTS.join(' or ')}: which API keys are accepted; live by default
-  --stateful        keeps what requests create, change and delete, in memory and until the mock ends
+  --stateful        later requests see what earlier ones created, changed and deleted, until the mock ends
   --seed FILE       like --stateful; begins with the data of a JSON file, in place of the examples
   --limit N         requests per second of each key; 500 by default, as on a server. 0: none
   --dynamic         generates data that the schemas allow, in place of the examples

@@ -134,8 +134,8 @@ export class ApiRequest {
   }
 
   /**
-   * Returns the decoded query parameters by name; validation adds the contract's defaults. Throws a 400 for a malformed
-   * percent-encoding.
+   * Returns the decoded query parameters by name. Until the request is validated, the contract's defaults are missing. Throws a
+   * 400 for a malformed percent-encoding.
    */
   get query(): Record<string, unknown> {
     return this.#readQuery().values;

@@ -18,7 +18,7 @@ import { preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
 type Given = Pick<HandlerInput, 'caller'>;
 type OfCreation = Pick<HandlerInput, 'caller' | 'sentBody'>;
 type OfRow<Row extends Stored> = Given & { readonly path: PathOfRow<Row> };
-/** The parameter of a path that names a row: the id, or the client's own id. */
+/** The path parameter that identifies a row: Charter's id, or the id that the client has given to the row (`external_id`). */
 type PathOfRow<Row extends Stored> = { readonly id: string } | GivenContent<Row>;
 type IfMatch = { readonly 'if-match'?: string | undefined };
 type IfNoneMatch = { readonly 'if-none-match'?: string | undefined };
@@ -74,7 +74,7 @@ export async function respondToDeletion<Row extends Stored>(
   return { status: 204, headers: {}, body: null } as const;
 }
 
-/** Creates the row with the client's own id in the path, or replaces the content of that row. */
+/** Creates a row with the external id that is in the path. If such a row exists, replaces its content. */
 export async function respondToUpsert<Row extends Stored>(
   {
     path,

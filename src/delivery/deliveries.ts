@@ -184,7 +184,8 @@ class Dispatcher {
   async #write(results: readonly AttemptResult[]): Promise<void> {
     const failing = await recordAttempts(this.#db, results, { failingDays: MAX_FAILING_DAYS });
     for (const result of results) this.#count(result);
-    // Each endpoint is listed only once, because several attempts in progress can get a 410 together.
+    // An endpoint is listed only once for each URL, because several attempts that are in progress at the same time can each get a
+    // 410.
     const gone = new Map(
       results.filter(({ status }) => status === GONE).map((result) => [`${result.endpointId} ${result.url}`, result]),
     );

@@ -45,7 +45,7 @@ export async function migrate(
   try {
     await requireDirectConnection(client, variable);
     await requireVersion(client, variable);
-    // Usually there is nothing to do, and neither the lock nor the engine is necessary.
+    // Checked first without the lock, because usually there is nothing to do. Prisma's engine is then not started either.
     const isDone = async () => {
       const history = await readHistory(client);
       await requireKnown(client, { ours, history, acceptsNewer, release });

@@ -253,8 +253,9 @@ export function createPause(milliseconds: number): () => Promise<void> {
 export const REFUSAL_PAUSE_MS = 100;
 
 /**
- * Returns a function that delays a request that needs no key, such as one for the sign-in page, if its address sends too many
- * requests without a valid key. The delay is at most the pause, even if PostgreSQL does not respond.
+ * Returns a function for requests that need no key, such as those for the sign-in page. It delays a request if its address sends
+ * too many requests without a valid key. PostgreSQL may have to decide that; the request waits for the decision, too, but never
+ * longer than one pause.
  */
 export function createThrottle(limiter: Pick<RequestLimiter, 'admitAddress'>, pause: () => Promise<void>) {
   return async (ip: string): Promise<void> => {

@@ -291,8 +291,8 @@ export class LeasedTokens {
   }
 
   /**
-   * Returns the number of requests that can certainly be sent within the next second, if nobody else sends any. The number is the
-   * rate minus the tokens that are missing from a full bucket, and at least 0.
+   * Returns how many requests can still be sent within the next second, if nobody else sends any. From a full bucket, that is the
+   * rate; each missing token makes it one less. It is never below 0.
    */
   remaining(at: number): number {
     const shared = Math.min(this.#capacity, this.#left + ((at - this.#leasedAt) / 1000) * this.rate);

@@ -103,7 +103,8 @@ const anything: fc.Arbitrary<Wrong> = fc.jsonValue().map((value) => ({ value, pa
 
 function wrongItself(schema: Json): fc.Arbitrary<Wrong> {
   const listed = wrongJson(schema).map(({ value }) => value);
-  // Excludes objects and arrays, because they could be invalid in their members instead.
+  // The value itself must be invalid. An object where the schema allows objects, or a filled array where it allows arrays, may be
+  // invalid only because of a member, so these are excluded.
   const any = fc.jsonValue().filter((value) => typeOf(schema, value) !== 'object' && !isFilledArray(schema, value));
   const isText = [schema['type']].flat().includes('string') && schema['enum'] === undefined;
   const broken = isText ? [brokenText(schema)] : [];

@@ -188,7 +188,10 @@ test('no process accepts a key after Charter has ended it as unused, while clien
   );
 });
 
-/** The highest limits, because a 429 would not show by which addresses the key was judged. */
+/**
+ * High limits, so that no request gets a 429. A 429 would not show whether the server used the key's old or new list of allowed
+ * addresses.
+ */
 const LIMITS = { ...NO_LIMITS, perKey: MAX_REQUESTS_PER_SECOND };
 
 test('no response is by the addresses or the limit of a key before a confirmed change, and nothing more is written by them', async () => {

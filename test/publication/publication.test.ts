@@ -25,7 +25,7 @@ TEXTS.push(
   '/postman.json',
 );
 const PATHS = [...TEXTS, '/charter-client.tgz', '/charter-mock.tgz', '/charter-mcp.tgz'];
-/** The address that is shown if the host is not known. */
+/** An origin for `prepare`. No request in these tests is sent to it. */
 const EXAMPLE = 'http://127.0.0.1:3000';
 
 const server = await useServer();

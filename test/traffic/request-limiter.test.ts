@@ -271,7 +271,8 @@ test('the extra items of a batch are taken by the next lease, and the requests a
   expect(limiter.admitKey(own)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 1 });
 });
 
-// The bug: a process admitted batches as long as it held any tokens: 40 batches for a key with 500 requests per second.
+// The bug: one token was enough for a whole batch, so a process admitted 40 batches in a row for a key with 500 requests per
+// second.
 test.each(['in quick succession', 'at once'])(
   'of batches %s, one is admitted until the bucket is refilled',
   async (how) => {

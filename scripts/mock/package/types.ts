@@ -150,7 +150,7 @@ export type StartOptions = {
   readonly host?: string;
   /** The initial data. The default is the contract's examples. */
   readonly seed?: Seed;
-  /** Whether the mock keeps what requests create, change and delete. The default is true. */
+  /** Whether later requests see what earlier requests have created, changed and deleted. The default is true. */
   readonly stateful?: boolean;
   /** The environment whose API keys are accepted. The default is "live". */
   readonly environment?: 'live' | 'test';

@@ -101,7 +101,8 @@ export type MoveAuthority = Omit<KeyAuthority, 'policy' | 'limits'> & { readonly
 
 /**
  * Decides whether the actor may move keys of a user to an integration. The actor must be allowed to create keys for the user and
- * for the integration. Locks the organization, as every action that limits a key does.
+ * for the integration. Locks the organization, so that the move and concurrent writes of the API run one after the other: the key
+ * may lose permissions by the move.
  */
 export async function lockForMove(
   tx: Transaction,

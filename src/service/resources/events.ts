@@ -68,8 +68,8 @@ function startAt(since: Date | undefined): string | null {
 }
 
 /**
- * Returns the position after all events. After the migration that introduced the feed, the version of an organization is lower
- * than `deletedTo` until the organization's next change.
+ * Returns the position after all events: that of the organization's version, or `deletedTo` if that is later. `deletedTo` can be
+ * later only from the migration that introduced the feed until the organization's next change.
  */
 function endOfFeed(version: string, deletedTo: string | null): string {
   const end = positionAt(version);

@@ -29,7 +29,7 @@ type Description<Row extends Stored> = {
    * Fields whose values must be unique in an organization. Each has a unique index whose name contains the name of the column.
    */
   readonly unique?: readonly (keyof ContentOf<Row> & string)[];
-  /** The unique field that contains the client's own id, by which a client creates or replaces a row. */
+  /** The unique field with the id that a client gives to a row, such as `external_id`. */
   readonly ownId?: keyof ContentOf<Row> & string;
   /**
    * The table to which a field refers, such as "parent_programs" for "parent_program_id". A reference to a row that does not

@@ -12,7 +12,7 @@ const dashboard = await useDashboard();
 const { db } = dashboard;
 const INTEGRATIONS = '/organization/integrations';
 
-// The risk: the pages of users, which offer links and roles, open for an integration.
+// The risk: the page of a user, which offers links and roles, is shown for the id of an integration.
 test('the pages of users do not show an integration, and those of integrations no user', async () => {
   const { browser, member } = await createSignedIn(dashboard, 'administrator');
   const integration = await giveIntegration(db, member);

@@ -57,7 +57,7 @@ test.each([
 });
 
 test('a key that never expires keeps that only while the organization allows it', async () => {
-  // The attack: keeping a key from before the policy for ever, by one rotation after another.
+  // The attack: a key that is older than the policy is rotated again and again, so that it never expires.
   const people = await createPeople(db, { maxKeyLifeDays: 90, allowsUnendingKeys: false });
   const { id } = await giveKey(db, people.member, { lifeDays: null });
   expect(await outcomeOf(rotate(people, id))).toBe(ENDLESS);

@@ -176,7 +176,8 @@ test('a row of any table is removed by its organization only, and only if the pr
   await expect(removeRow(ours, BRANCHES, { id, precondition: ANY })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-// The risk: if the hash did not include the table, the response for the first resource would be repeated for the second.
+// The risk: the hash of a request with an idempotency key does not include the table, so the second request gets the response of
+// the first.
 test('an idempotency key that was used for one resource is refused for another, even with the same content', async () => {
   const context = await contextOf(await createTenant(db));
   const twins = defineTable<ParentProgram, ContentOf<ParentProgram>>({ ...PARENT_PROGRAMS, name: 'twins' });

@@ -76,7 +76,7 @@ test('an address that guesses at many accounts is rate-limited, except for peopl
 });
 
 test('a flood from many addresses slows strangers, but not the owner at a known address', async () => {
-  // The attack: a botnet guesses at one account.
+  // The attack: a botnet guesses the password of one account.
   const account = await createAccount(db);
   const home = newAuditSource();
   await signIn(db, { email: account.email, password: PASSWORD, auditSource: home });

@@ -16,8 +16,8 @@ export function likeness(operation: Operation, { status, headers, body }: Reply)
 }
 
 /**
- * Returns the parts of a response that must be the same for the server and the mock if they have the same data: those of
- * `likeness`, the values of fixed headers, and the text of a refusal.
+ * Like `likeness`, but for a server and a mock with the same data: the values of the FIXED headers and the text of a refusal must
+ * be the same, too.
  */
 export function exactLikeness(operation: Operation, reply: Reply): unknown {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, reply.headers[name]]));
