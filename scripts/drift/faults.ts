@@ -182,7 +182,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'a handler drops a field',
-    file: 'src/api/handlers/key.ts',
+    file: 'src/api/key-steps.ts',
     find: '    name: caller.keyName,\n',
     replace: '',
     caughtBy: 'types',

@@ -44,7 +44,7 @@ export type MockOptions = {
    * gives the same data.
    */
   readonly dynamicSeed?: string | undefined;
-  /** Whether the mock keeps what requests create, change and delete, in memory. */
+  /** Whether later requests see what earlier ones created, changed and deleted. */
   readonly isStateful?: boolean;
   /** The initial data of a stateful mock: items by the name of their list. The default is the contract's examples. */
   readonly seed?: unknown;
