@@ -1,5 +1,6 @@
 // Keys with fewer permissions, and keys of a second organization.
 import { formatKey } from '../../src/domain/keys/api-key.ts';
+import { PERMISSIONS } from '../../src/domain/people/role.ts';
 import { startTestMock, useMock } from '../support/servers/mock.ts';
 
 const LIST = '/api/parent_programs';
@@ -75,8 +76,8 @@ test('the same options give the same key, and other options another one', () => 
 });
 
 test.each([
-  [{ permissions: 'all' }, 'permissions must be an array with any of: parent_programs:read, parent_programs:write.'],
-  [{ permissions: ['x'] }, 'permissions must be an array with any of: parent_programs:read, parent_programs:write.'],
+  [{ permissions: 'all' }, `permissions must be an array with any of: ${PERMISSIONS.join(', ')}.`],
+  [{ permissions: ['x'] }, `permissions must be an array with any of: ${PERMISSIONS.join(', ')}.`],
   [{ organization: ' ' }, 'organization must be the name of an organization, of 1 to 100 characters.'],
   [{ name: 'x' }, 'name is not known. Fields: permissions, organization.'],
 ])('422 for %j', async (options, message) => {

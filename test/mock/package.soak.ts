@@ -183,6 +183,31 @@ test('a body that the contract forbids is refused, unless allowInvalid is true',
   expect(third).toBe(200);
 });
 
+test('it gives keys, breaks connections, and calls functions for bodies', async () => {
+  const steps = await outputOf(
+    'forced.js',
+    `${START}
+    const key = mock.keyWith({ permissions: ['parent_programs:read'], organization: 'Second organization' });
+    const steps = [(await send('POST', LIST, { name: 'x' }, { Authorization: 'Bearer ' + key })).status];
+    mock.respond({ operation: 'createParentProgram', disconnect: 'after' });
+    steps.push(await send('POST', LIST, { name: 'Third' }).catch((error) => error.message), await names());
+    mock.respond({ operation: 'listParentPrograms', body: ({ query }) => ({ data: [], page: { limit: Number(query.limit), next_cursor: null } }) });
+    steps.push((await send('GET', LIST + '?limit=7')).body);
+    steps.push(mock.requests().map(({ status }) => status));
+    try { mock.keyWith({ permissions: 'all' }); } catch (error) { steps.push(error instanceof MockError); }
+    console.log(JSON.stringify(steps));
+    await mock.close();`,
+  );
+  expect(steps).toEqual([
+    403,
+    'fetch failed',
+    ['First', 'Second', 'Third'],
+    { data: [], page: { limit: 7, next_cursor: null } },
+    [403, 0, 200, 200],
+    true,
+  ]);
+});
+
 test('require works', async () => {
   const code = `const { startMock } = require('charter-mock');
     startMock().then(async (mock) => { console.log(typeof mock.url); await mock.close(); });`;
