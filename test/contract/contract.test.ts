@@ -205,7 +205,7 @@ test('every webhook is a POST without a key, with the headers of Standard Webhoo
 
 test('an event of a webhook is the event of the feed, but for its type', () => {
   const feed = operations.find(({ operationId }) => operationId === 'getEvent');
-  const { schema, examples } = feed?.responses['200']?.content?.['application/json'] ?? {};
+  const { schema } = feed?.responses['200']?.content?.['application/json'] ?? {};
   const sent = webhooks.filter(({ name }) => name !== TEST_EVENT_TYPE);
   expect(schema?.properties?.['type']?.enum).toEqual(sent.map(({ name }) => name));
   for (const { requestBody } of sent) {
@@ -220,9 +220,7 @@ test('an event of a webhook is the event of the feed, but for its type', () => {
     // If several resources have events, the data of an event in the feed is one of several alternatives.
     const alternatives: unknown[] = Array.isArray(anyData?.anyOf) ? anyData.anyOf : [anyData];
     expect(alternatives.map(withoutTexts)).toContain(withoutTexts(data));
-    expect(Object.values(examples ?? {}).map(({ value }) => value)).toEqual(
-      expect.arrayContaining(Object.values(shown ?? {}).map(({ value }) => value)),
-    );
+    for (const { value } of Object.values(shown ?? {})) expect(ajv.validate(schema ?? false, value)).toBe(true);
   }
 });
 

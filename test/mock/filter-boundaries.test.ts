@@ -70,7 +70,9 @@ function boundaries({ schema }: Parameter, item: Item): string[] {
     .filter((text) => !isInstant(text))
     .flatMap((text) => {
       const parts = [text.slice(0, 3), text.slice(-3), text.slice(0, -1), text.slice(1)];
-      return [text, text.toUpperCase(), text.toLowerCase(), ...parts, `${text}x`, '%%%', '___'];
+      // A pattern may allow only texts such as the field's own ones. The reversed text is probably one that no item has.
+      const reversed = [...text].toReversed().join('');
+      return [text, text.toUpperCase(), text.toLowerCase(), ...parts, reversed, `${text}x`, '%%%', '___'];
     })
     .filter((value) => value.length >= minLength && value.length <= maxLength && form.test(value));
 }
