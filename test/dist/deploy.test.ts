@@ -132,6 +132,8 @@ test('the files for Docker Compose and Kubernetes configure a server as the unit
     for (const name of places)
       expect(Object.values(Object(secrets)).includes(name) || name in Object(secrets)).toBe(true);
   }
+  // The image contains the whole artifact, so a file with a secret must not be in the artifact.
+  expect(valuesIn(compose, 'file')).toEqual(Array(3).fill(expect.stringMatching(/^\/etc\/charter\/secrets\//)));
   expect(valuesIn(compose, 'POSTGRES_PASSWORD_FILE')).toEqual(['/run/secrets/postgres-password']);
   expect([valuesIn(server, 'read_only'), valuesIn(objects, 'readOnlyRootFilesystem')]).toEqual([[true], [true, true]]);
   expect(valuesIn(objects, 'runAsUser')).toEqual([1000, 1000]);
