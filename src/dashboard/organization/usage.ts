@@ -78,28 +78,35 @@ export async function downloadOperationUses(context: SignedInContext): Promise<V
   return csvFile(context, { name: 'charter-operations', columns: OPERATION_COLUMNS, pages });
 }
 
-const OPERATION_COLUMNS = {
-  starts_at: ({ startsAt }) => startsAt.toISOString(),
-  key_id: ({ keyId }) => keyId,
-  key_name: ({ keyName }) => keyName,
-  key_prefix: ({ keyPrefix }) => keyPrefix,
-  operation: ({ operation }) => operation,
-  successful: ({ successful }) => String(successful),
-  refused: ({ refused }) => String(refused),
-  failed: ({ failed }) => String(failed),
-} satisfies Record<string, (use: KeyOperationUse) => string>;
+type CountedUse = Pick<KeyOperationUse, keyof KeyOperationUse & keyof CountedKeyUse>;
 
-const COLUMNS = {
-  period: ({ period }) => period,
+const KEY_COLUMNS = {
   starts_at: ({ startsAt }) => startsAt.toISOString(),
   key_id: ({ keyId }) => keyId,
   key_name: ({ keyName }) => keyName,
   key_prefix: ({ keyPrefix }) => keyPrefix,
+} satisfies Columns<CountedUse>;
+
+const COUNT_COLUMNS = {
   successful: ({ successful }) => String(successful),
   refused: ({ refused }) => String(refused),
   failed: ({ failed }) => String(failed),
+} satisfies Columns<CountedUse>;
+
+const OPERATION_COLUMNS: Columns<KeyOperationUse> = {
+  ...KEY_COLUMNS,
+  operation: ({ operation }) => operation,
+  ...COUNT_COLUMNS,
+};
+
+const COLUMNS: Columns<CountedKeyUse> = {
+  period: ({ period }) => period,
+  ...KEY_COLUMNS,
+  ...COUNT_COLUMNS,
   refused_by_limit: ({ limited }) => String(limited),
-} satisfies Record<string, (use: CountedKeyUse) => string>;
+};
+
+type Columns<Use> = Readonly<Record<string, (use: Use) => string>>;
 
 function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
   return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
