@@ -1,4 +1,4 @@
-import type { OperationHandler } from '../../src/api/operation.ts';
+import type { HandlerInput, OperationHandler } from '../../src/api/operation.ts';
 import { entityTagOf, matchesIfNoneMatch } from '../../src/api/response.ts';
 import { isObject, type Json, type Operation } from '../../src/contract/document.ts';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -6,6 +6,7 @@ import { stringifyJson } from '../../src/domain/resources/json.ts';
 import type { Collection } from './data-set.ts';
 import { exampleMessageOf, examplesOf, schemaOf, successOf } from './declared-responses.ts';
 import { isTagFor, requireCurrent, statelessTagOf } from './operation-handler.ts';
+import { readPreferences } from './prefer.ts';
 import type { Store } from './store.ts';
 import { emptyValueOf, schemaOfMember, uuidOf } from './written-body.ts';
 
@@ -58,7 +59,7 @@ export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): Opera
       const { found, id } = find(ownId);
       if (found === undefined && store !== undefined)
         throw new DomainError('not_found', exampleMessageOf(operation, 404) ?? '');
-      const response = await respond({ ...input, path: { id } });
+      const response = await respond({ ...input, path: { id }, headers: withoutExample(input.headers) });
       if (store !== undefined || !isObject(response.body)) return response;
       const item = { ...response.body, [name]: ownId };
       return { ...response, body: item, entityTag: statelessTagOf(item) };
@@ -89,6 +90,12 @@ export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): Opera
     }
     return update({ ...input, headers, path: { id }, body: patchTo(body, { operation, current: found ?? {} }) });
   };
+}
+
+/** Returns the headers without an example that the client prefers, because the operation that is called may not have the example. */
+function withoutExample({ prefer, ...headers }: HandlerInput['headers']): HandlerInput['headers'] {
+  const { dynamic } = readPreferences(prefer);
+  return dynamic === undefined ? headers : { ...headers, prefer: `dynamic=${dynamic}` };
 }
 
 /** Returns the merge patch that gives the current item exactly this content. */

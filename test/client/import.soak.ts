@@ -153,6 +153,9 @@ test('--delete-missing deletes what the file does not contain, within its bound,
   const report = await importedBy(ours, [refusedOf(wrong), '--delete-missing']);
   expect([report.code, report.stderr]).toEqual([2, expect.stringContaining('is a report of refused rows')]);
   expect((await programsOf(ours)).size).toBe(30);
+  const writer = await createTestOrganization(server, { permissions: ['parent_programs:write'] });
+  const blind = await importedBy(writer, [half, '--delete-missing']);
+  expect([blind.code, blind.stdout, blind.stderr]).toEqual([1, '', expect.stringContaining('parent_programs:read')]);
 
   const { code, stdout } = await importedBy(ours, [half, '--delete-missing', '--delete-at-most', '15']);
   expect([code, stdout.split('\n')[1]]).toEqual([0, '15 parent programs deleted.']);

@@ -41,7 +41,7 @@ test(`${IDS} ids each have their own data, the same on every request`, async () 
   expect(names.size).toBeGreaterThan((IDS * 5) / 6);
 });
 
-test('paging through a list ends, and every item is found by its id', async () => {
+test('paging through a list ends, and every item is found by its id and by its external_id', async () => {
   for (const { client } of mocks) {
     const pages = await walk(client, `${LIST}?limit=7&sort=-updated_at`);
     const ids = idsOf(pages);
@@ -49,6 +49,11 @@ test('paging through a list ends, and every item is found by its id', async () =
     expect(new Set(ids).size).toBe(ids.length);
     const item = pages[1]?.body.data[0];
     expect((await client.get(`${LIST}/${item.id}`)).body).toEqual(item);
+    const owned = pages.flatMap(({ body }) => body.data).find(({ external_id: ownId }) => ownId !== null);
+    const byOwnId = await client.get(`${LIST}/by_external_id/${encodeURIComponent(owned.external_id)}`);
+    expect(byOwnId.body).toEqual(owned);
+    const other = await client.get(`${LIST}/by_external_id/another`, { headers: { Prefer: 'dynamic=false' } });
+    expect(other.body).toMatchObject({ external_id: 'another' });
   }
 });
 

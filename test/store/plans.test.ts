@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import { FEED_START } from '../../src/domain/resources/event-position.ts';
 import { deleteExpiredEvents, listEvents } from '../../src/store/resources/events.ts';
 import { positionOf, type SortField } from '../../src/store/resources/list.ts';
@@ -178,9 +179,12 @@ test('the deletion of expired events goes through the organizations once, howeve
   expect(looks.reduce((sum, [, loops]) => sum + Number(loops), 0)).toBeLessThan(2 * count + 100);
 });
 
-test('one parent program is found by its primary key', async () => {
-  const [plan] = await planned.explainAll(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, { id: ours.userId }));
-  expect(plan?.text).toContain('parent_programs_pkey');
+test.each([
+  { key: { id: NIL }, index: 'parent_programs_pkey' },
+  { key: { ownId: 'sis-1' }, index: 'parent_programs_organization_id_external_id_key' },
+])('one parent program is found by $index', async ({ key, index }) => {
+  const [plan] = await planned.explainAll(() => findRow(planned.db, ours.scope, PARENT_PROGRAMS, key));
+  expect(plan?.text).toContain(index);
 });
 
 test('a key is found by its hash and a user by e-mail, among many, in indexed statements', async () => {

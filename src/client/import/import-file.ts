@@ -42,7 +42,7 @@ export async function importFile(options: Options, signal: AbortSignal): Promise
   const refused = new RefusedRows(options.refused, { format, header, tell });
   await requireOtherFile(options);
   await refused.requirePlace();
-  await requirePermissions(charter, signal);
+  await requirePermissions(charter, options, signal);
   tellColumns(columns);
   const counts = { accepted: 0, created: 0 };
   const source = new SourceRows(rows, { columns, header, delimiter: format.delimiter, refused });
@@ -129,7 +129,11 @@ function summaryOf({ accepted, created, refused }: Counts, options: Options): st
     : `${rowsIn(created)} created, ${thousands(accepted - created)} replaced or unchanged, ${rest}.`;
 }
 
-async function requirePermissions(charter: CharterClient, signal: AbortSignal): Promise<void> {
+async function requirePermissions(
+  charter: CharterClient,
+  { deletesMissing }: Options,
+  signal: AbortSignal,
+): Promise<void> {
   const key = await charter.GET('/api/key', { signal });
   if (!key.ok) {
     const problem = PROBLEMS[key.status] ?? 'Charter cannot import at the moment';
@@ -137,6 +141,8 @@ async function requirePermissions(charter: CharterClient, signal: AbortSignal): 
   }
   if (!key.data.permissions.includes('parent_programs:write'))
     throw new ImportError('The API key may not write. Create one with the permission parent_programs:write.');
+  if (deletesMissing && !key.data.permissions.includes('parent_programs:read'))
+    throw new ImportError('With --delete-missing, the API key also needs the permission parent_programs:read.');
 }
 
 function tellColumns({ ignored, missing }: Columns): void {
