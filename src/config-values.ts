@@ -62,13 +62,13 @@ export function invalidError(name: string, text: string, allowed: string): Start
 
 export const MAKE_A_KEY = 'openssl rand -base64 32';
 
-export function readKeyring(text: string | undefined): Keyring | undefined {
+export function readKeyring(text: string | undefined, name = 'ENCRYPTION_KEY'): Keyring | undefined {
   if (text === undefined) return undefined;
   const parsed = parseKeyring(text);
   if (parsed !== null) return parsed;
   // The message does not contain the value, because the value is a secret.
   throw new StartUpError(
-    'ENCRYPTION_KEY is not a key of 32 bytes in base64, or several separated by commas.',
+    `${name} is not a key of 32 bytes in base64, or several separated by commas.`,
     `Correct it. Only for a new database, set it to the output of: ${MAKE_A_KEY}`,
   );
 }

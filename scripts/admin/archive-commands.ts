@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { getSystemErrorMessage } from 'node:util';
 import type { Command } from 'commander';
@@ -13,15 +13,13 @@ import {
   exportOrganizationById,
   importOrganizationFrom,
 } from '../../src/service/operator/moves.ts';
-import { type ArchiveKind, DamagedError, parseHead } from '../../src/service/organizations/archive-format.ts';
+import { type ArchiveKind, linesIn, parseHead } from '../../src/service/organizations/archive-format.ts';
 import { MoveEndedError, type Sink } from '../../src/service/organizations/export-organization.ts';
 import { listOperatorActions } from '../../src/store/audit/audit.ts';
 import { type Context, parseUuid } from './context.ts';
 
 const STILL_STOPPED =
   'Requests of the organization still get 503. Repeat the command, with another file if need be, or run cancel-move.';
-/** The maximum length of a line. It is far above the length of the largest row. */
-const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
 export function addArchiveCommands(program: Command, { config, execute }: Context): void {
   program
@@ -141,7 +139,7 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     .action(({ id, name, erase = false }: { id: string; name: string; erase?: boolean }) =>
       execute(async (db) => ({
         deleted: id,
-        rows: await deleteOrganizationById(db, id, { name, hasNotMoved: erase }),
+        rows: await deleteOrganizationById(db, id, { name, confirmed: erase ? 'any' : 'moved' }),
       })),
     );
 
@@ -161,14 +159,20 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
     );
 }
 
+type Writing = {
+  /** Whether a second command that writes the file at the same time fails, so that it does not replace the first one's file. */
+  readonly isExclusive: boolean;
+  /** The owner and the mode of the file. Default: only the user of this process can read it. */
+  readonly like?: Pick<Stats, 'mode' | 'uid' | 'gid'>;
+};
+
 /**
- * Calls `produce` with functions that write a file. Only the owner can read the file. It appears at `path` when `produce`
- * publishes it, and is removed after an error. With `isExclusive`, a second command that writes the file at the same time fails
- * rather than replacing the first command's file.
+ * Calls `produce` with functions that write a file. The file appears at `path` when `produce` publishes it, and is removed after
+ * an error.
  */
 export async function writeWhole<T>(
   path: string,
-  { isExclusive }: { readonly isExclusive: boolean },
+  { isExclusive, like }: Writing,
   produce: (sink: Required<Sink>) => Promise<T>,
 ): Promise<T> {
   const partial = `${path}.partial`;
@@ -186,6 +190,10 @@ export async function writeWhole<T>(
       written = path;
     };
     try {
+      if (like !== undefined) {
+        await file.chown(like.uid, like.gid);
+        await file.chmod(like.mode);
+      }
       return await produce({ write: async (text) => void (await file.writeFile(text)), publish });
     } catch (error) {
       await rm(written, { force: true });
@@ -227,15 +235,7 @@ async function headIn(path: string) {
 
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {
   try {
-    let rest = '';
-    // node:readline is not used, because it also ends lines at U+2028, which a name may contain.
-    for await (const chunk of createReadStream(path, 'utf8')) {
-      const lines = `${rest}${chunk}`.split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE_CHARACTERS) throw new DamagedError('a line is too long');
-      yield* lines;
-    }
-    if (rest !== '') yield rest;
+    yield* linesIn(createReadStream(path, 'utf8'));
   } catch (error) {
     throw fileError(error, path);
   }
@@ -251,7 +251,7 @@ async function readKeyring(path: string): Promise<Keyring> {
 }
 
 /** Returns a message for the operator if the error comes from the file system. Returns other errors unchanged. */
-function fileError(error: unknown, path: string): unknown {
+export function fileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   return /^E[A-Z]+$/.test(code) && !/^E(CONN|PIPE|TIMEDOUT|HOST|NET)/.test(code)
     ? new DomainError('invalid', `${path} cannot be read or written: ${reasonOf(error)} (${code}).`)

@@ -11,6 +11,7 @@ import { addCellCommands } from './cell-commands.ts';
 import type { Execute } from './context.ts';
 import { addInstallationCommands } from './installation-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addMoveCommand } from './move-command.ts';
 import { addOrganizationCommands, addUserCommands } from './organization-commands.ts';
 import { addSingleSignOnCommands } from './single-sign-on-commands.ts';
 
@@ -18,6 +19,7 @@ const COMMANDS = [
   addOrganizationCommands,
   addSingleSignOnCommands,
   addArchiveCommands,
+  addMoveCommand,
   addUserCommands,
   addKeyCommands,
   addCellCommands,
@@ -76,11 +78,11 @@ function createProgram(config: Config, { env, stdout, stderr }: Surroundings): C
   const print = (result: object) =>
     printResult(result, { isJson: program.opts<{ json?: true }>().json === true, stdout });
   const warn = (message: string) => void stderr.write(`${message}\n`);
-  const execute: Execute = async (work, { replacesUnusedKeys = false } = {}) => {
+  const execute: Execute = async (work, { replacesUnusedKeys = false, databasePoolSize = 1 } = {}) => {
     // The connection must be direct, because a command may hold a session lock over several transactions, which PgBouncer does
     // not allow. `databaseDirectUrl` stays set, so that a connection error names the variable that contains the URL.
     const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
-    const choice = { ...config, databaseUrl, databasePoolSize: 1, replacesUnusedKeys };
+    const choice = { ...config, databaseUrl, databasePoolSize, replacesUnusedKeys };
     const { db, problems, migrated, leave } = await connect(choice, () => {});
     for (const { name, milliseconds } of migrated.isNew ? [] : migrated.applied)
       warn(`Applied the migration ${name} in ${milliseconds} ms.`);

@@ -11,7 +11,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Runs `work` on the configured database and prints the result. */
 export type Execute = (
   work: (db: Database) => Promise<object>,
-  options?: Pick<DatabaseChoice, 'replacesUnusedKeys'>,
+  options?: Partial<Pick<DatabaseChoice, 'replacesUnusedKeys' | 'databasePoolSize'>>,
 ) => Promise<void>;
 export type Context = {
   readonly config: Config;

@@ -1,7 +1,9 @@
+import { StartUpError } from '../domain/errors.ts';
 import type { KeptEmail } from '../store/people/stored-emails.ts';
 import { type Database, openDatabase, type Pooler } from '../store/sql/database.ts';
 import { MIGRATION_SETTINGS, withSettings } from '../store/sql/session-settings.ts';
 import { completeMigrations } from './complete-migrations.ts';
+import { connectOrExplain, requireDirectConnection } from './connection-problem.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { type AppliedMigration, listPending, migrate } from './migrate.ts';
 import { type KeyringChoice, openKeyring } from './open-keyring.ts';
@@ -81,6 +83,30 @@ export async function listPendingMigrations({
   } finally {
     await embedded?.leave();
   }
+}
+
+/**
+ * Connects to the database of another installation, at MOVE_TO_DATABASE_URL. Throws a StartUpError if that is not possible, or if
+ * a key that encrypts secrets in the database is missing. Applies no migrations, because the servers of the other installation
+ * may have another version.
+ */
+export async function connectToOther(url: string, choice: KeyringChoice): Promise<Database> {
+  const variable = 'MOVE_TO_DATABASE_URL';
+  const directUrl = withSettings(url, MIGRATION_SETTINGS);
+  const client = await connectOrExplain(directUrl, 'charter', variable);
+  try {
+    await requireDirectConnection(client, variable);
+    const { rows } = await client.query<{ table: string | null }>(`select to_regclass('encryption_keys') as table`);
+    if (rows[0]?.table === null)
+      throw new StartUpError(
+        `The database of ${variable} has no tables of Charter.`,
+        'Start a server of the new installation first, or correct the URL.',
+      );
+  } finally {
+    client.end().catch(() => undefined);
+  }
+  const keyring = await openKeyring(directUrl, choice, variable);
+  return openDatabase({ url, poolSize: 2, keyring, onIdleError: () => {} });
 }
 
 /** Describes the problem without the e-mail, because logs must not contain e-mails. */

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { codeOf, memberOf, StartUpError } from '../domain/errors.ts';
 
 /** The environment variable that contains the URL of the database, for messages. */
-export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
+export type UrlVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'MOVE_TO_DATABASE_URL';
 
 /** Connects to PostgreSQL, or throws a StartUpError that explains the problem. The messages do not contain the password. */
 export async function connectOrExplain(
@@ -86,7 +86,9 @@ function poolerProblem(
 ): StartUpError {
   return new StartUpError(
     `${host}:${port} in ${variable} is a connection pooler such as PgBouncer, which keeps no session for a client${reason}.`,
-    'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself, and have no "options" in DATABASE_URL. ' +
-      'See "PgBouncer" in the guide "PostgreSQL".',
+    variable === 'MOVE_TO_DATABASE_URL'
+      ? `Set ${variable} to the URL of PostgreSQL itself.`
+      : 'Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself, and have no "options" in DATABASE_URL. ' +
+          'See "PgBouncer" in the guide "PostgreSQL".',
   );
 }

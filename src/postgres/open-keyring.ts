@@ -37,7 +37,7 @@ export async function openKeyring(
     const isNew = !(await listEncryptionKeys(client)).includes(keyring.currentId);
     // If several processes with different keys start at the same time on an empty database, only one of them may add its key.
     if (isNew) await client.query('lock table encryption_keys in exclusive mode');
-    await requireKeysOfDatabase(client, keyring, choice);
+    await requireKeysOfDatabase(client, keyring, { ...choice, variable });
     if (isNew) await addEncryptionKey(client, keyring);
     await client.query('commit');
     return keyring;
@@ -65,8 +65,18 @@ async function create(client: pg.Client, { dataDir, replacesUnusedKeys = false }
   );
 }
 
-async function requireKeysOfDatabase(client: pg.Client, keyring: Keyring, choice: KeyringChoice): Promise<void> {
-  const source = choice.keyring === undefined ? encryptionKeyFile(choice.dataDir) : 'ENCRYPTION_KEY';
+/** Returns where the keys are from, for messages. */
+function sourceOf({ keyring, dataDir, variable }: KeyringChoice & { readonly variable: UrlVariable }): string {
+  if (variable === 'MOVE_TO_DATABASE_URL') return 'MOVE_TO_ENCRYPTION_KEY, or ENCRYPTION_KEY if that is not set,';
+  return keyring === undefined ? encryptionKeyFile(dataDir) : 'ENCRYPTION_KEY';
+}
+
+async function requireKeysOfDatabase(
+  client: pg.Client,
+  keyring: Keyring,
+  choice: KeyringChoice & { readonly variable: UrlVariable },
+): Promise<void> {
+  const source = sourceOf(choice);
   const ids = await listEncryptionKeys(client);
   const missing = ids.filter((id) => !keyring.has(id));
   if (missing.length === 0) return;

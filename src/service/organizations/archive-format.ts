@@ -63,6 +63,22 @@ export class ArchiveWriter {
   }
 }
 
+/** The maximum length of a line, far above the length of the largest row. */
+const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
+
+/** Returns the lines of a text that arrives in chunks. A chunk may end within a line. */
+export async function* linesIn(chunks: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string, undefined> {
+  let rest = '';
+  // Does not use node:readline, which also ends lines at U+2028, a character that a name may contain.
+  for await (const chunk of chunks) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_CHARACTERS) throw new DamagedError('a line is too long');
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
 /** A row of an archive. `row` is unparsed JSON, because PostgreSQL parses it. */
 export type ArchiveRow = { readonly table: string; readonly row: string };
 

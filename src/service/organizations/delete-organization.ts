@@ -26,10 +26,10 @@ export type Deletion = {
   /** The name of the organization, which the operator must repeat, so that no other organization is deleted by mistake. */
   readonly name: string;
   /**
-   * Whether the operator has confirmed that the organization has not moved away. Without this confirmation, an organization could
-   * be deleted in the database to which it has moved.
+   * What the operator has confirmed to delete: an organization that has moved away, a copy that has arrived but was never served,
+   * or any organization. Without this, an organization could be deleted in the database to which it has moved.
    */
-  readonly hasNotMoved: boolean;
+  readonly confirmed: 'moved' | 'copy' | 'any';
 };
 
 /**
@@ -40,7 +40,7 @@ export type Deletion = {
 export async function deleteOrganization(
   db: Database,
   scope: OrganizationScope,
-  { name, hasNotMoved }: Deletion,
+  { name, confirmed }: Deletion,
 ): Promise<number> {
   const organization = { id: scope.organizationId, name };
   await transaction(db, async (tx) => {
@@ -48,13 +48,14 @@ export async function deleteOrganization(
     if (found?.name !== name)
       throw new DomainError('conflict', 'The organization has another name. Nothing was deleted.');
     const move = await findMove(tx, scope);
-    if (move === null && !hasNotMoved)
+    if (move === null && confirmed !== 'any')
       throw new DomainError(
         'conflict',
         'The organization has not moved away from this database, so nothing was deleted. After a move, run this command in ' +
           'the old installation. To erase the organization, add --erase.',
       );
-    if (move !== null && !hasNotMoved && NOT_GONE[move.stage] !== null)
+    const isConfirmed = confirmed === 'any' || (confirmed === 'copy' && move?.stage === 'arriving');
+    if (move !== null && !isConfirmed && NOT_GONE[move.stage] !== null)
       throw new DomainError('conflict', `${NOT_GONE[move.stage]} Nothing was deleted.`);
     // The deletion was started by an earlier call.
     if (move?.stage === 'deleting') return;

@@ -24,7 +24,7 @@ import {
   removeTimeouts,
   silenceTriggers,
 } from '../../store/sql/tenant-tables.ts';
-import { findTaken } from '../../store/unscoped/operator.ts';
+import { findTaken, type Taken } from '../../store/unscoped/operator.ts';
 import { type Archive, type ArchiveHead, type ArchiveRow, DamagedError } from './archive-format.ts';
 import { requireSameMove, requireStageOutside } from './export-organization.ts';
 
@@ -90,7 +90,7 @@ export async function importOrganization(
 export function busyError(): DomainError {
   return new DomainError(
     'conflict',
-    'Another import of this organization, or its deletion, is running in this database. Wait for its end. Nothing was changed.',
+    'Another move, import or deletion of this organization is running in this database. Wait for its end. Nothing was changed.',
   );
 }
 
@@ -104,20 +104,23 @@ class TakenError extends Error {
 }
 
 /**
- * Throws unless the archive has the same migrations as this database. Locks the migrations until the transaction ends, because a
+ * Throws unless the other database has the same migrations as this one. Locks the migrations until the transaction ends, because a
  * concurrent migration could miss the new rows.
  */
-async function requireSameMigrations(query: Query, { migrations }: ArchiveHead): Promise<void> {
+export async function requireSameMigrations(
+  query: Query,
+  { migrations }: Pick<ArchiveHead, 'migrations'>,
+): Promise<void> {
   await lockMigrations(query);
   const own = await listMigrations(query);
   const difference = [
-    ...migrations.filter((each) => !own.includes(each)).map((each) => `only the archive has ${each}`),
-    ...own.filter((each) => !migrations.includes(each)).map((each) => `only this database has ${each}`),
+    ...migrations.filter((each) => !own.includes(each)).map((each) => `only the other one has ${each}`),
+    ...own.filter((each) => !migrations.includes(each)).map((each) => `only this one has ${each}`),
   ];
   if (difference.length === 0) return;
   throw new DomainError(
     'conflict',
-    `The two databases have different versions of Charter: ${difference[0]}. Upgrade the older one, then export again.`,
+    `The two databases have different versions of Charter: ${difference[0]}. Upgrade the older one, then try again.`,
   );
 }
 
@@ -229,20 +232,22 @@ async function refusalOfTaken(
   { chunk, cause }: TakenError,
 ): Promise<DomainError> {
   const taken = await findTaken(db, chunk);
-  const what =
-    taken === null
-      ? `This database has a row that the archive has, too: ${violatedUnique(cause)}.`
-      : `The organization "${taken.name}" (${taken.id}) of this database has ${taken.value} already.`;
   const cancel = `run cancel-move --id ${organizationId} --imported-nowhere in the installation that it is from.`;
-  return new DomainError('conflict', `${what} ${remedyOf(taken === null ? null : chunk.table)} ${cancel}`);
+  return new DomainError(
+    'conflict',
+    taken === null
+      ? `This database has a row that the archive has, too: ${violatedUnique(cause)}. If another export of the organization does not help, ${cancel}`
+      : `${problemOf(taken, chunk.table)}, and repeat the import, or ${cancel}`,
+  );
 }
 
-/** Returns the remedy for an e-mail or domain that already exists in this table. The caller adds how to cancel the move. */
-function remedyOf(table: string | null): string {
-  if (table === null) return 'If another export of the organization does not help,';
-  return table === 'sso_domains'
-    ? 'Only one organization of a database can have a verified domain. Remove it there (Organization, Sign-in) and repeat the import, or'
-    : 'Only one user of a database can have an e-mail. Change it there (admin change-email), or remove the user (admin remove-user), and repeat the import, or';
+/** Describes an e-mail or a domain in rows of this table that another organization has, and what to do. Ends without a full stop. */
+export function problemOf({ id, name, value }: Taken, table: string): string {
+  const remedy =
+    table === 'sso_domains'
+      ? 'Only one organization of a database can have a verified domain. Remove it there (Organization, Sign-in)'
+      : 'Only one user of a database can have an e-mail. Change it there (admin change-email), or remove the user (admin remove-user)';
+  return `The organization "${name}" (${id}) of the new installation has ${value} already. ${remedy}`;
 }
 
 /** Returns an error that says what the operator can do, if the operator can fix the error; otherwise, the error itself. */

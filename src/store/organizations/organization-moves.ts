@@ -15,6 +15,17 @@ export async function findMove(tx: Transaction, { organizationId }: Organization
   });
 }
 
+/**
+ * Returns for how many seconds the organization has been moving, by the clock of the database; 0 if the organization is not
+ * moving.
+ */
+export async function findMovingSeconds(tx: Transaction, { organizationId }: OrganizationScope): Promise<number> {
+  const [move] = await tx.$queryRaw<{ seconds: number }[]>`
+    select extract(epoch from clock_timestamp() - started_at)::float8 as seconds
+    from organization_moves where organization_id = ${organizationId}::uuid`;
+  return move?.seconds ?? 0;
+}
+
 /** Returns the id of the organization's move; `null` if the organization is not moving. */
 export async function findMoveId(query: Query, { organizationId }: OrganizationScope): Promise<string | null> {
   const text = 'select id from organization_moves where organization_id = $1::uuid';

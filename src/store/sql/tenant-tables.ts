@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type pg from 'pg';
 import type { Transaction } from './database.ts';
 
@@ -73,7 +74,9 @@ export async function lockMigrations(query: Query): Promise<void> {
 /** Runs work that may take long on a connection without timeouts, and closes the connection afterwards. */
 export async function withOwnConnection<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();
+  const { stream } = client.connection;
   try {
+    if (stream instanceof Socket) stream.setTimeout(0);
     await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
     return await work(async (text, values) => (await client.query(text, values)).rows);
   } finally {

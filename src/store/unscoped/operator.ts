@@ -107,6 +107,9 @@ const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** The tables with values that only one organization of an installation may have. */
+export const UNIQUE_TABLES: readonly string[] = [...FIND_TAKEN.keys()];
+
 export type Taken = { readonly value: string; readonly id: string; readonly name: string };
 
 /**

@@ -167,7 +167,7 @@ describe('an archive that is not whole is refused, and leaves no row', () => {
     [
       'of a database of another version',
       ([head = '', ...lines]) => [head.replace('"migrations":[', '"migrations":["20990101000000_later",'), ...lines],
-      /different versions of Charter: only the archive has 20990101000000_later/,
+      /different versions of Charter: only the other one has 20990101000000_later/,
     ],
     [
       // The attack: an archive from elsewhere with rows of another organization.
@@ -207,12 +207,12 @@ test.each(['an e-mail', 'a domain'])(
     const { code, stderr } = await importTo(organizationId);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining(`(${other.id}) of this database has ${value} already.`),
+      expect.stringContaining(`(${other.id}) of the new installation has ${value} already.`),
     ]);
     expect(stderr).toContain(
       what === 'an e-mail'
         ? 'remove the user (admin remove-user), and repeat the import'
-        : 'Remove it there (Organization, Sign-in) and repeat the import',
+        : 'Remove it there (Organization, Sign-in), and repeat the import',
     );
     expect(stderr).toContain(`cancel-move --id ${organizationId} --imported-nowhere`);
     expect(await target.db.prisma.organization.count({ where: { id: organizationId } })).toBe(0);

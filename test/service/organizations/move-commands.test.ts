@@ -84,7 +84,7 @@ test('of two imports of a move that run at once, one imports the organization, a
     return [await importing, refused];
   });
   expect(first).toMatchObject(SUCCESS);
-  expect(second).toMatchObject(refusal(/^Another import of this organization/));
+  expect(second).toMatchObject(refusal(/^Another move, import or deletion of this organization/));
   expect(await statusInTarget(key)).toBe(503);
   await importTo(organizationId);
   expect(await statusInTarget(key)).toBe(200);

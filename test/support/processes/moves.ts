@@ -6,7 +6,8 @@ import { useDashboard } from '../dashboard/dashboard-server.ts';
 import { createTeam, ORGANIZATION, type Team } from '../data/team.ts';
 import { useFolder } from '../folder.ts';
 import { inTransaction, untilWaiting } from '../postgres/postgres.ts';
-import { useServer } from '../servers/server.ts';
+import { type TestServer, useServer } from '../servers/server.ts';
+import { until } from '../wait.ts';
 import { finishMove, runAdminCommand } from './admin.ts';
 
 export const LIST = '/api/parent_programs';
@@ -34,6 +35,11 @@ export async function useMoves() {
   const folder = await useFolder();
   const admin = (...parameters: string[]) => runAdminCommand(source.databaseUrl, parameters);
   const adminOfTarget = (...parameters: string[]) => runAdminCommand(target.databaseUrl, parameters);
+  /** Runs the one command for a whole move. */
+  const move = (id: string, ...options: string[]) =>
+    runAdminCommand(source.databaseUrl, ['--json', 'move-organization', '--id', id, ...options], {
+      MOVE_TO_DATABASE_URL: target.databaseUrl,
+    });
   const fileOf = (id: string) => join(folder, `${id}.jsonl`);
   const completionOf = (id: string) => `${fileOf(id)}.completion`;
   const exportOf = (id: string, file: string) => ['export-organization', '--id', id, '--file', file];
@@ -89,16 +95,21 @@ export async function useMoves() {
       return result;
     });
 
-  /** Starts `work`. Terminates the connection of `work` while it waits for a lock. Returns the result of `work`. */
-  const interruptAt = <T>(lock: string, work: () => Promise<T>): Promise<T> =>
-    inTransaction(source.db, async (held) => {
+  /** Starts `work`. Terminates the connections that wait for a lock until `work` ends. Returns the result of `work`. */
+  const interruptAt = <T>(lock: string, work: () => Promise<T>, { db }: Pick<TestServer, 'db'> = source): Promise<T> =>
+    inTransaction(db, async (held) => {
       await held.query(lock);
-      const result = work();
-      await untilWaiting(source.db.pool, 1);
-      await source.db.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
+      let hasEnded = false;
+      const result = work().finally(() => {
+        hasEnded = true;
+      });
+      await until('the end of the interrupted work', async () => {
+        await db.pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return hasEnded;
+      });
       return result;
     });
 
@@ -108,6 +119,7 @@ export async function useMoves() {
     folder,
     admin,
     adminOfTarget,
+    move,
     fileOf,
     completionOf,
     exportOf,
