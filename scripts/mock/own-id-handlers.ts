@@ -92,7 +92,7 @@ export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): Opera
   };
 }
 
-/** Returns the headers without an example that the client prefers, because the operation that is called may not have the example. */
+/** Returns the headers without the name of an example, because the operation that is called may not have that example. */
 function withoutExample({ prefer, ...headers }: HandlerInput['headers']): HandlerInput['headers'] {
   const { dynamic } = readPreferences(prefer);
   return dynamic === undefined ? headers : { ...headers, prefer: `dynamic=${dynamic}` };

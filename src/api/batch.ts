@@ -14,7 +14,7 @@ import {
 } from './changes.ts';
 import type { HandlerDeps, HandlerInput } from './operation.ts';
 import { entityTagOf, JsonText, preconditionOfUpdate, preconditionOfUpsert } from './response.ts';
-import { keyIn } from './rows.ts';
+import { rowIdIn } from './rows.ts';
 
 /** The table of a resource, and the operations that its batches can contain. */
 export type BatchOf<Row extends Stored> = {
@@ -70,7 +70,7 @@ function changeOf<Row extends Stored>(
         return { kind: 'update', id, patch, precondition: preconditionOfUpdate(ifMatch, table) };
       }
       case 'delete':
-        return { kind: 'delete', ...keyIn(path, table), precondition: preconditionOfUpdate(ifMatch, table) };
+        return { kind: 'delete', ...rowIdIn(path, table), precondition: preconditionOfUpdate(ifMatch, table) };
     }
   } catch (error) {
     if (error instanceof DomainError) return { kind: 'refused', error };

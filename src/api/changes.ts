@@ -74,8 +74,8 @@ export function loosenChanges({ countedField, requestBody }: ContractOperation):
 }
 
 /**
- * Returns the input of a change. Throws a 422 for a member that the action does not have, or the 422 that a single request for
- * the change would get.
+ * Returns the input of a change. Throws a 422 for a member that the action does not have, for a deletion with both ids or with
+ * neither, or the 422 that a single request for the change would get.
  */
 export function inputOf(
   { action, ...members }: SentChange,

@@ -8,7 +8,7 @@ import {
   type ContentOf,
   type GivenContent,
   ownIdFieldOf,
-  type RowKey,
+  type RowId,
   type Stored,
   type Table,
 } from '../store/resources/table.ts';
@@ -29,7 +29,7 @@ export async function respondWithRow<Row extends Stored>(
   { db }: HandlerDeps,
   table: Table<Row>,
 ) {
-  const { row, version } = await getRow(db, caller.scope, table, keyIn(path, table));
+  const { row, version } = await getRow(db, caller.scope, table, rowIdIn(path, table));
   return { status: 200, headers: {}, body: row, version } as const;
 }
 
@@ -60,7 +60,7 @@ export async function respondToAction<Row extends Stored>(
   { table, act }: { table: Table<Row>; act: (context: WriteContext, target: Target<Row>) => Promise<Row> },
 ) {
   const precondition = preconditionOfUpdate(headers['if-match'], table);
-  const row = await act({ ...deps, caller }, { ...keyIn(path, table), precondition });
+  const row = await act({ ...deps, caller }, { ...rowIdIn(path, table), precondition });
   return { status: 200, headers: {}, body: row } as const;
 }
 
@@ -70,7 +70,7 @@ export async function respondToDeletion<Row extends Stored>(
   table: Table<Row>,
 ) {
   const precondition = preconditionOfUpdate(headers['if-match'], table);
-  await removeRow({ ...deps, caller }, table, { ...keyIn(path, table), precondition });
+  await removeRow({ ...deps, caller }, table, { ...rowIdIn(path, table), precondition });
   return { status: 204, headers: {}, body: null } as const;
 }
 
@@ -97,8 +97,8 @@ export async function respondToUpsert<Row extends Stored>(
   return kind === 'updated' ? ({ status: 200, headers: {}, body: row } as const) : responseOfCreated(table, row);
 }
 
-/** Returns the key of the row that a path, or a change of a batch, names. */
-export function keyIn<Row extends Stored>(path: object, table: Table<Row>): RowKey {
+/** Returns the id of the row in the parameters of a path, or in a change of a batch. */
+export function rowIdIn<Row extends Stored>(path: object, table: Table<Row>): RowId {
   const values = new Map<string, unknown>(Object.entries(path));
   const id = values.get('id');
   return typeof id === 'string' ? { id } : { ownId: String(values.get(ownIdFieldOf(table))) };

@@ -18,7 +18,7 @@ import {
   type GivenContent,
   normalFormOf,
   ownIdFieldOf,
-  type RowKey,
+  type RowId,
   replacedContentOf,
   type Stored,
   storedRow,
@@ -99,8 +99,8 @@ export type Change<Row extends Stored> =
    * such row.
    */
   | ({ readonly kind: 'upsert'; readonly content: GivenContent<Row> } & Conditional<Row | null>)
-  | ({ readonly kind: 'update'; readonly patch: PatchOf<ContentOf<Row>> } & RowKey & Conditional<Row>)
-  | ({ readonly kind: 'delete' } & RowKey & Conditional<Row>)
+  | ({ readonly kind: 'update'; readonly patch: PatchOf<ContentOf<Row>> } & RowId & Conditional<Row>)
+  | ({ readonly kind: 'delete' } & RowId & Conditional<Row>)
   /** A change that was refused earlier, because it is invalid regardless of the stored rows. */
   | { readonly kind: 'refused'; readonly error: DomainError };
 

@@ -19,7 +19,7 @@ import {
   type GivenContent,
   normalFormOf,
   ownIdFieldOf,
-  type RowKey,
+  type RowId,
   rowOfKept,
   type Stored,
   storedContent,
@@ -41,10 +41,10 @@ export async function getRow<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
   table: Table<Row>,
-  key: RowKey,
+  rowId: RowId,
 ): Promise<Found<Row>> {
-  const found = await findRow(db, scope, table, key);
-  if (found === null) throw noSuchRow(table, key);
+  const found = await findRow(db, scope, table, rowId);
+  if (found === null) throw noSuchRow(table, rowId);
   return found;
 }
 
@@ -119,7 +119,7 @@ async function insert<Row extends Stored>(
   return requireAccepted(context, table, await insertRow(tx, context.caller.scope, table, row));
 }
 
-export type Target<Row> = RowKey & {
+export type Target<Row> = RowId & {
   /** Throws unless the row is in the state that the client expects. */
   readonly precondition: (current: Row) => void;
 };
@@ -180,12 +180,12 @@ async function readMatching<Row extends Stored>(
   tx: Transaction,
   context: WriteContext,
   table: Table<Row>,
-  { precondition, isLocked, ...key }: Target<Row> & { isLocked: boolean },
+  { precondition, isLocked, ...rowId }: Target<Row> & { isLocked: boolean },
 ): Promise<RowToChange<Row>> {
   const writer = writerOf(context, table);
-  const checked = await findRowToChange(tx, context.caller.scope, table, { key, writer, isLocked });
+  const checked = await findRowToChange(tx, context.caller.scope, table, { rowId, writer, isLocked });
   const read = requireAccepted(context, table, checked);
-  if (read === null) throw noSuchRow(table, key);
+  if (read === null) throw noSuchRow(table, rowId);
   precondition(read.row);
   return read;
 }
@@ -225,9 +225,9 @@ export function requireFewEntries<Row extends Stored>(table: Table<Row>, content
 /**
  * Returns the same error for a row that does not exist as for a row of another organization, so that nobody can tell them apart.
  */
-export function noSuchRow<Row extends Stored>(table: Table<Row>, key: RowKey): DomainError {
+export function noSuchRow<Row extends Stored>(table: Table<Row>, rowId: RowId): DomainError {
   return new DomainError(
     'not_found',
-    `There is no ${table.noun} with this ${'id' in key ? 'id' : ownIdFieldOf(table)}.`,
+    `There is no ${table.noun} with this ${'id' in rowId ? 'id' : ownIdFieldOf(table)}.`,
   );
 }

@@ -9,7 +9,7 @@ import {
   type ContentOf,
   fieldsOf,
   ownIdFieldOf,
-  type RowKey,
+  type RowId,
   type Stored,
   storedRow,
   type Table,
@@ -26,12 +26,12 @@ export async function findRow<Row extends Stored>(
   db: Database,
   scope: OrganizationScope,
   { find, findByOwnId }: Table<Row>,
-  key: RowKey,
+  rowId: RowId,
 ): Promise<Found<Row> | null> {
   const query =
-    'id' in key
-      ? { ...find, values: [scope.organizationId, key.id] }
-      : { ...findByOwnId, values: [scope.organizationId, key.ownId] };
+    'id' in rowId
+      ? { ...find, values: [scope.organizationId, rowId.id] }
+      : { ...findByOwnId, values: [scope.organizationId, rowId.ownId] };
   const { rows } = await db.pool.query<Row & { version: string }>({ ...query, types: TYPE_PARSERS });
   const [found] = rows;
   if (found === undefined) return null;
@@ -85,17 +85,19 @@ export async function findRowToChange<Row extends Stored>(
   tx: Transaction,
   scope: OrganizationScope,
   table: Table<Row>,
-  { key, writer, isLocked }: { key: RowKey; writer: Writer; isLocked: boolean },
+  { rowId, writer, isLocked }: { rowId: RowId; writer: Writer; isLocked: boolean },
 ): Promise<Checked<RowToChange<Row> | null>> {
   const name = Prisma.raw(table.name);
-  const isSought =
-    'id' in key ? Prisma.sql`id = ${key.id}::uuid` : Prisma.sql`${Prisma.raw(ownIdFieldOf(table))} = ${key.ownId}`;
+  const condition =
+    'id' in rowId
+      ? Prisma.sql`id = ${rowId.id}::uuid`
+      : Prisma.sql`${Prisma.raw(ownIdFieldOf(table))} = ${rowId.ownId}`;
   const [found] = await tx.$queryRaw<WriterAnd<RawRow & RowAsText>[]>`
     with writer as materialized (${keyOfWrite(scope, writer, { isLocked })}),
     found as (
       select ${Prisma.raw(table.shownAsText)}, ${name}::text as row_as_text
       from writer, ${name}
-      where organization_id = ${scope.organizationId}::uuid and ${isSought}
+      where organization_id = ${scope.organizationId}::uuid and ${condition}
       ${isLocked ? Prisma.sql`for update of ${name}` : Prisma.empty})
     select refused, found.* from writer left join found on true`;
   return resultOf(found, ({ row_as_text: text, ...raw }: RawRow & RowAsText) => ({

@@ -66,14 +66,14 @@ export type Table<Row extends Stored> = Description<Row> & {
   /** SQL for all columns. JSON columns are returned as strings. */
   readonly shownAsText: string;
   readonly find: PreparedQuery;
-  /** Finds a row by the client's own id. */
+  /** Finds a row by the client's own id, if the table has such ids. */
   readonly findByOwnId: PreparedQuery;
   /** The fixed parts of the SQL insert statement, between which the values are inserted. */
   readonly insert: readonly string[];
 };
 
 /** What identifies a row in a request: its id, or the client's own id. */
-export type RowKey = { readonly id: string } | { readonly ownId: string };
+export type RowId = { readonly id: string } | { readonly ownId: string };
 
 /** Returns the name of the field with the client's own id. Throws if the rows of the table have no such field. */
 export function ownIdFieldOf<Row extends Stored>({ name, ownId }: Table<Row>): keyof ContentOf<Row> & string {
