@@ -1,4 +1,5 @@
-// An organization moves between two databases again and again, under the load of its clients, while the commands are killed.
+// An organization moves between two databases again and again, by hand and by one command, under the load of its clients, while
+// the commands are killed.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import type { Database } from '../../src/store/sql/database.ts';
 import { Client, type Reply } from '../support/clients/client.ts';
 import { createActor, giveKey } from '../support/data/actors.ts';
 import { useFolder } from '../support/folder.ts';
-import { type Ended, startFile } from '../support/processes/process.ts';
+import { type Ended, kill, startFile } from '../support/processes/process.ts';
 import { createTestOrganization, type TestServer, useServer } from '../support/servers/server.ts';
 import { applyEvents, type FeedEvent, feedUrl, type Program } from '../support/traffic/feed.ts';
 import { length, until } from '../support/wait.ts';
@@ -181,6 +182,46 @@ async function watch(ending: Ending, isOver: () => boolean): Promise<void> {
   }
 }
 
+type Ends = { readonly source: TestServer; readonly target: TestServer };
+/** Starts to end the keys that end during the move. */
+type EndLater = { readonly endLater: () => Promise<unknown>[] };
+
+async function moveByHand(
+  { source, target }: Ends,
+  { file, endLater }: EndLater & { readonly file: string },
+): Promise<Promise<unknown>[]> {
+  await runWithKill(source, ['export-organization', '--id', ours.id, '--file', file, '--move']);
+  const later = endLater();
+  await runWithKill(target, ['import-organization', '--file', file]);
+  const completion = `${file}.completion`;
+  await runWithKill(source, ['complete-move', '--id', ours.id, '--file', completion]);
+  await runWithKill(target, ['activate-organization', '--file', completion]);
+  return later;
+}
+
+/** What the command for a whole move prints at its steps. */
+const STEPS = [/has not started/, /Copying/, /Copied/, /Handing over/, /serves the organization/];
+
+/** Kills the command at each of its steps, and repeats it each time. */
+async function moveByOneCommand({ source, target }: Ends, { endLater }: EndLater): Promise<Promise<unknown>[]> {
+  const start = () =>
+    startFile('scripts/admin/main.ts', ['move-organization', '--id', ours.id], {
+      DATABASE_URL: source.databaseUrl,
+      MOVE_TO_DATABASE_URL: target.databaseUrl,
+    });
+  let later: Promise<unknown>[] = [];
+  for (const step of STEPS) {
+    const running = start();
+    const { child, printed } = running;
+    await until(`${step} to be printed`, () => step.test(printed.stderr) || child.exitCode !== null);
+    expect(printed.stderr).toMatch(step);
+    await kill(running);
+    if (step.source === 'Copying') later = endLater();
+  }
+  expect(await start().ended).toMatchObject({ code: 0, stdout: expect.stringContaining('delete-organization') });
+  return later;
+}
+
 /** Moves the organization. Returns how long its requests were refused, in milliseconds. */
 async function move(round: number, writers: readonly Writer[]): Promise<number> {
   const [source, target] = [home, elsewhere()];
@@ -200,16 +241,13 @@ async function move(round: number, writers: readonly Writer[]): Promise<number> 
   await endAll('right before');
   const startedAt = performance.now();
   const beginning = endAll('while it begins', durations.get('export-organization') ?? 2000);
-  await runWithKill(source, ['export-organization', '--id', ours.id, '--file', file, '--move']);
-  const inMove = endAll('in');
-  const ending = endAll('as it ends', durations.get('import-organization') ?? 2000);
-  await runWithKill(target, ['import-organization', '--file', file]);
-  const completion = join(folder, `${round}-completion.jsonl`);
-  await runWithKill(source, ['complete-move', '--id', ours.id, '--file', completion]);
-  await runWithKill(target, ['activate-organization', '--file', completion]);
+  const endLater = () => [endAll('in'), endAll('as it ends', durations.get('import-organization') ?? 2000)];
+  const later = await (round % 2 === 0
+    ? moveByHand({ source, target }, { file, endLater })
+    : moveByOneCommand({ source, target }, { endLater }));
   home = target;
   const refusedMs = performance.now() - startedAt;
-  await Promise.all([beginning, inMove, ending]);
+  await Promise.all([beginning, ...later]);
   await endAll('right after');
   for (const { successor } of endings.filter((each) => each.successor !== null)) {
     expect(await statusAt(target, successor ?? '')).toBe(200);
