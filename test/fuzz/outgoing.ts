@@ -10,8 +10,8 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly key: KeyKind;
   readonly scheme: string;
-  /** The id in the path, and the requests that created its row. The last of them returned the id. */
-  readonly made?: { readonly by: readonly Outgoing[]; readonly id: string } | undefined;
+  /** The id in the path, and the requests that created its row. The last of them returned the id in `field`. */
+  readonly made?: { readonly by: readonly Outgoing[]; readonly field: string; readonly id: string } | undefined;
 };
 
 /** The maximum length of a body in the command, in characters. A longer body is shown compressed. */
@@ -29,7 +29,7 @@ export function curlOf(outgoing: Outgoing): string {
   const { made } = outgoing;
   if (made === undefined) return lineOf(outgoing, '-i');
   const lines = made.by.map((by) => lineOf(by, '-f')).join(' > /dev/null; ');
-  const id = `ID=$(${lines} | grep -o '"id":"[^"]*"' | head -1 | cut -d '"' -f 4)`;
+  const id = `ID=$(${lines} | grep -o '"${made.field}":"[^"]*"' | head -1 | cut -d '"' -f 4)`;
   return `${id}; ${lineOf(outgoing, '-i').replaceAll(made.id, `'"$ID"'`)}`;
 }
 

@@ -1,4 +1,5 @@
 // A sequence of requests that are generated from the document and sent in a new organization.
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type ConformityCheck, createConformityCheck } from '../../src/contract/conformity.ts';
@@ -65,24 +66,26 @@ async function referringBody({ operation, body }: Draft, { ours }: Place): Promi
 }
 
 /**
- * Creates the row for the id in the path or, for an event, the row whose creation writes the event. Returns the requests and the
- * id.
+ * Creates the row for the id in the path or, for an event, the row whose creation writes the event. The id may be one that the
+ * client has given to the row. Returns the requests and the id.
  */
 async function make({ path }: Operation, { operations, world, ours }: Place): Promise<Outgoing['made']> {
   const created = resourceOf({ path }).path;
   const creation = operations.find((other) => other.path === created && other.method === 'post');
   if (creation === undefined) throw new Error(`Nothing in the document creates ${created}.`);
   const references = await createReferences(ours.client, creation);
-  const { method, url, body } = requestFor(creation, { id: '', references });
+  const { method, url, body: example } = requestFor(creation, { id: '', references });
+  const [, field = 'id'] = /\{(.+?)\}/.exec(path) ?? [];
+  const body = field === 'id' ? example : { ...Object(example), [field]: randomUUID() };
   const by: Outgoing = { method, url, headers: {}, body: JSON.stringify(body), key: 'ours', scheme: 'Bearer ' };
   const response = await world.send(by, ours).catch((error: Error) => {
     throw new Error(`${error.message}\n${curlOf(by)}`);
   });
   const list = listOf({ path });
-  if (list === created) return { by: [by], id: String(response.body.id) };
+  if (list === created) return { by: [by], field, id: String(response.body[field]) };
   const listing: Outgoing = { ...by, method: 'GET', url: `${list}?limit=1`, body: undefined };
   const { body: page } = await world.send(listing, ours);
-  return { by: [by, listing], id: String(page.data[0]?.id) };
+  return { by: [by, listing], field, id: String(page.data[0]?.[field]) };
 }
 
 /** The methods of the operations that read a body. */
