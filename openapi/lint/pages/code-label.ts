@@ -33,6 +33,11 @@ export const codeLabel: PageRule = {
     { find: '```http response=getKey:200', replace: '```http', says: 'This response does not name its operation.' },
     { find: '```sh status=200', replace: '```python', says: 'No test runs this code.' },
     { find: '```table permissions', replace: '```table events', says: 'The contract has no table "events".' },
+    {
+      find: '```table permissions\n',
+      replace: '```table permissions\n| a |\n',
+      says: 'This block becomes a table of the contract, but is not empty.',
+    },
   ],
 };
 
@@ -87,7 +92,7 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
               'Make it a program that receives events on port 8000, and add a label after the language: ```python receiver. A program that reads all pages has the label program=read, and one that keeps a copy program=copy.',
           };
     case 'table':
-      return faultOfTable(options, targets);
+      return code === '```' ? faultOfTable(options, targets) : TABLE_NOT_EMPTY;
     case 'text':
     case '':
       return null;
@@ -95,6 +100,11 @@ function faultOf({ language, options }: Label, code: string, targets: LinkTarget
       return { message: `No test checks code in "${language}".`, remedy: `Use one of: ${LANGUAGES.join(', ')}.` };
   }
 }
+
+const TABLE_NOT_EMPTY = {
+  message: 'This block becomes a table of the contract, but is not empty.',
+  remedy: 'Delete the lines between the fences.',
+};
 
 function faultOfTable(options: ReadonlyMap<string, string>, { operationIds }: LinkTargets): Advice | null {
   const [[kind = '', operation = ''] = []] = options;
