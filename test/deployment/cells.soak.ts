@@ -1,4 +1,5 @@
 // Three cells behind HAProxy, with the configuration of the artifact.
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { cellOf } from '../support/data/cells.ts';
 import { createTeam } from '../support/data/team.ts';
 import { createScratchDatabase } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';
-import { finishMove, runAdminCommand } from '../support/processes/admin.ts';
+import { runAdminCommand } from '../support/processes/admin.ts';
 import { type Charter, startCharter } from '../support/processes/charter.ts';
 import { startCellsHaproxy } from '../support/processes/haproxy.ts';
 import { kill } from '../support/processes/process.ts';
@@ -80,14 +81,28 @@ test('each key reaches its cell only, a moved one its new cell; a cell that is k
 
     const moved = keys[0];
     if (moved === undefined) throw new Error('There is no organization.');
-    const file = join(folder, 'moved.jsonl');
-    await runAdminCommand(databases[0]?.url ?? '', ['export-organization', '--id', moved.id, '--file', file, '--move']);
-    expect((await ask(0)).status).toBe(503);
-    const [from, to] = databases.map(({ url }) => ({ databaseUrl: url }));
+    const [from, to] = databases;
     if (from === undefined || to === undefined) throw new Error('There are not two databases.');
-    expect(await finishMove({ from, to }, { id: moved.id, file })).toMatchObject({ code: 0, stderr: '' });
-    const map = join(folder, 'moved-keys.map');
-    await runAdminCommand(databases[1]?.url ?? '', ['moved-keys', '--file', map], { CHARTER_CELL: 'us1' });
+    const [map, request] = [join(folder, 'moved-keys.map'), join(folder, 'reload')];
+    await writeFile(map, '');
+    const names = ['--to-cell', 'us1', '--map', map, '--verify-url', haproxy.url];
+    // Asks the test for a reload by a file, and waits until the test has removed the file.
+    const reload = ['--reload', `touch ${request} && while test -e ${request}; do sleep 0.1; done`];
+    let isOver = false;
+    const moving = runAdminCommand(from.url, ['move-organization', '--id', moved.id, ...names, ...reload], {
+      CHARTER_CELL: 'eu1',
+      MOVE_TO_DATABASE_URL: to.url,
+    }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await until('a reload or the end of the command', () => isOver || existsSync(request));
+      if (isOver) break;
+      await haproxy.useMovedKeys(await readFile(map, 'utf8'));
+      await rm(request);
+    }
+    expect(await moving).toMatchObject({ code: 0, stderr: expect.stringMatching(/sends moved keys to us1/) });
+    expect(await ask(0)).toMatchObject({ isRight: true });
     const lines = await readFile(map, 'utf8');
     // The map names a cell for which HAProxy has no back end. If HAProxy sent the key to another cell, the response would be 401.
     await haproxy.useMovedKeys(lines.replaceAll('us1', 'zz1'));
