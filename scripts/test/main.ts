@@ -1,4 +1,5 @@
 // Runs every check, two at a time, and then every test. Stops at the first failure and prints the remedy. See --help.
+import { formatCount } from '../../src/domain/text.ts';
 import { runChild, runCommand } from '../child.ts';
 import { root } from '../tool.ts';
 import { listAffectedBy, listChangedSince, RECORDS } from './changed.ts';
@@ -44,7 +45,7 @@ async function runNamed(parameters: readonly string[]): Promise<void> {
   const { files, leftOut } = listNamedTests(names);
   if (leftOut.length > 0)
     process.stdout.write(
-      `Left out: ${leftOut.length} files *.soak.ts. To run them: npm run soak -- ${names.join(' ')}\n`,
+      `Left out: ${formatCount(leftOut.length, 'long test file')}. To run: npm run soak -- ${names.join(' ')}\n`,
     );
   await runTests(['--runTestsByPath', ...files, ...parameters.slice(names.length)]);
 }
