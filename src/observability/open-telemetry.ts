@@ -67,6 +67,8 @@ const CLOSE_MS = 5000;
 const MAX_QUEUED_SPANS = 2048;
 const MAX_SPANS_OF_EXPORT = 512;
 const WARN_EVERY_MS = 60_000;
+/** The length of the id of a span in W3C Trace Context. */
+const SPAN_ID_BYTES = 8;
 
 /**
  * Starts exporting spans to a collector. A collector that does not respond delays no request and causes no errors; its spans are
@@ -226,7 +228,7 @@ function createExportSlow(shared: Pick<TracerProviderOptions, 'resource' | 'span
     // The log line of the request already has the id of its trace.
     idGenerator: {
       generateTraceId: () => ofRequest,
-      generateSpanId: () => randomBytes(8).toString('hex'),
+      generateSpanId: () => randomBytes(SPAN_ID_BYTES).toString('hex'),
     },
   });
   const tracer = provider.getTracer('charter');
