@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../src/config.ts';
 import { readDatabaseUrl, readKeyring } from '../../src/config-values.ts';
+import { SECRETS, variablesIn } from '../../src/config-variables.ts';
 import { DomainError, memberOf, StartUpError } from '../../src/domain/errors.ts';
 import { mintKey } from '../../src/domain/keys/api-key.ts';
 import { commandLine } from '../../src/domain/release.ts';
@@ -32,7 +33,7 @@ const VERIFY_SECONDS = 15;
 const VERIFY_INTERVAL_MS = 200;
 const RESPONSE_MS = 5000;
 /** The variables with secrets, which the commands of --reload do not get. */
-const SECRET_VARIABLES = /^(MOVE_TO_|DATABASE_(DIRECT_)?URL|ENCRYPTION_KEY|SMTP_URL)/;
+const SECRET_VARIABLES = [...SECRETS, 'MOVE_TO_DATABASE_URL', 'MOVE_TO_ENCRYPTION_KEY'];
 
 type Options = {
   readonly id: string;
@@ -102,7 +103,7 @@ function checkOptions({ toCell, map, domainMap, reload, verifyUrl }: Options, { 
 
 async function moveBetween(from: Database, options: Options, context: Context): Promise<object> {
   const { env, config } = context;
-  const variable = (name: string) => env[name]?.trim() || undefined;
+  const variable = variablesIn(env);
   const url = readDatabaseUrl('MOVE_TO_DATABASE_URL', variable('MOVE_TO_DATABASE_URL'));
   if (url === undefined)
     throw new StartUpError(
@@ -239,7 +240,7 @@ async function mergeMap(path: string, lines: readonly Lines[]): Promise<number> 
 
 /** Runs a command of the operator in a shell, without the variables that contain secrets. */
 async function runReload(command: string, { env, warn }: Pick<Context, 'env' | 'warn'>): Promise<void> {
-  const open = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.test(name)));
+  const open = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name)));
   const child = spawn(command, { shell: true, env: open, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => warn(text.trimEnd()));
