@@ -272,7 +272,15 @@ describe('during the start', () => {
       await untilHeard(running);
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: HEARD });
-    expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/"reason":"SIGINT","msg":"stopped"\}$/)]);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      expect.objectContaining({ msg: 'created the tables' }),
+      expect.objectContaining({ reason: 'SIGINT', msg: 'stopped' }),
+    ]);
   });
 
   test('the end of the parent process and of the terminal has the same effect', async () => {
