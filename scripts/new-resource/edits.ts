@@ -163,8 +163,8 @@ function eventEdits({ names: { plural, singular, type, file, constant } }: Resou
     after('src/store/resources/events.ts', /^ {2}parent_program: .*\n/m, `  ${singular}: ${constant},\n`),
     after(
       'src/domain/resources/events.ts',
-      /^const RESOURCES: .* = \{[^}]*?(?=,?\s*\})/m,
-      `, ${singular}: '${plural}:read'`,
+      /^const PERMISSIONS: .* = \{\n(?: {2}.*\n)*/m,
+      ['created', 'updated', 'deleted'].map((change) => `  '${singular}.${change}': '${plural}:read',\n`).join(''),
     ),
     ...readable('openapi/paths/events.yaml', plural),
     ...readable('openapi/paths/events_{id}.yaml', plural),

@@ -1,5 +1,4 @@
 import type { components } from '../../../generated/openapi.d.ts';
-import contract from '../../../generated/openapi.json' with { type: 'json' };
 import type { Permission } from '../people/role.ts';
 
 /** The type of an event, such as "parent_program.created". */
@@ -7,13 +6,22 @@ export type EventType = components['schemas']['Event']['type'];
 /** A resource whose changes are events. A migration calls "record_events_of" for the table of each such resource. */
 export type EventResource = EventType extends `${infer Resource}.${string}` ? Resource : never;
 
-/** The types of all events, as the contract lists them. The assertion is safe, because the type is made from the same list. */
-export const EVENT_TYPES = contract.components.schemas.Event.properties.type.enum as readonly EventType[];
+/** The permission that a key needs to read the events of each type. The types are those of the contract, in the same order. */
+const PERMISSIONS: Readonly<Record<EventType, Permission>> = {
+  'parent_program.created': 'parent_programs:read',
+  'parent_program.updated': 'parent_programs:read',
+  'parent_program.deleted': 'parent_programs:read',
+};
 
-/** The permission that a key needs to read the events of each resource. */
-const RESOURCES: Readonly<Record<EventResource, Permission>> = { parent_program: 'parent_programs:read' };
+/** The types of all events. The assertion is safe, because Object.keys returns the keys of PERMISSIONS. */
+export const EVENT_TYPES = Object.keys(PERMISSIONS) as readonly EventType[];
 
-/** Returns the permission that a key needs to read events of a type; an empty array if this version does not know the type. */
+/**
+ * Returns the permissions that a key needs to read events of a type. A type that this version does not know needs those of the
+ * other types of its resource; an unknown resource has none.
+ */
 export function permissionsToRead(type: string): Permission[] {
-  return Object.entries(RESOURCES).flatMap(([resource, needed]) => (type.startsWith(`${resource}.`) ? [needed] : []));
+  const [resource = ''] = type.split('.', 1);
+  const needed = Object.entries(PERMISSIONS).filter(([each]) => each.startsWith(`${resource}.`));
+  return [...new Set(needed.map(([, permission]) => permission))];
 }
