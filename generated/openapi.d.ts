@@ -155,8 +155,8 @@ export interface paths {
         /**
          * Update a parent program
          * @description Changes the fields that you send and keeps the others. The body is a JSON merge patch (RFC 7396). You can send it as
-         *     `application/json` or as `application/merge-patch+json`. Null clears `description`, `external_id`, `metadata` or a
-         *     single entry of `metadata`. An empty object changes nothing.
+         *     `application/json` or as `application/merge-patch+json`. Null clears an optional field or a single entry of
+         *     `metadata`. An empty object changes nothing.
          *
          *     Send the last `ETag` that you received in `If-Match` to avoid overwriting the changes of others: if the parent
          *     program has changed in the meantime, the response is 412. Without `If-Match`, the update is made regardless.

@@ -62,7 +62,7 @@ async function release(
   isDry: boolean,
 ): Promise<number> {
   if (isDry) {
-    console.log(`Would publish ${numberOf(version)}. Nothing was written.`);
+    console.log(`The number in info.version is right. Would publish ${numberOf(version)}. Nothing was written.`);
     return 0;
   }
   const text = await readFile(join(generated, 'openapi.yaml'), 'utf8');

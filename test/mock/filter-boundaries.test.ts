@@ -81,7 +81,7 @@ type OneSided = { path: string; filter: Parameter; values: readonly string[]; is
 
 function oneSided({ path, filter: { name }, values, isFound }: OneSided): string {
   const tried = `Of the values ${values.join(', ')}, ${isFound ? 'each' : 'none'} finds the same row of ${path}.`;
-  return `${tried} Give the rows in the examples of the list different values of what ?${name} looks at, and the filter no pattern that excludes one of them.`;
+  return `${tried} Give the rows in the examples of the list, such as ParentProgramFull.yaml and ParentProgramPageLast.yaml, different values of what ?${name} looks at, and the filter no pattern that excludes one of them.`;
 }
 
 test('the contract has filters of every kind that this test knows', () => {
