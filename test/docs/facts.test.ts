@@ -83,10 +83,9 @@ function numberOf(words: string): number {
 }
 
 const { components, paths } = JSON.parse(read('generated/openapi.json'));
-const [limit, search, externalId, idempotencyKey] = ['Limit', 'Search', 'ExternalId', 'IdempotencyKey'].map(
+const [limit, search, idempotencyKey] = ['Limit', 'Search', 'IdempotencyKey'].map(
   (parameter) => components.parameters[parameter].schema,
 );
-const { name, description } = components.schemas.ParentProgramCreate.properties;
 const { maxProperties, propertyNames, additionalProperties } = components.schemas.Metadata;
 
 const MAX_BATCH_BYTES = paths['/api/parent_programs/batch'].post.requestBody['x-max-bytes'];
@@ -140,14 +139,10 @@ const FACTS: readonly (readonly [words: string, ...values: number[]])[] = [
   ['The request did not arrive within # seconds', LIMITS.requestSeconds],
   ['reads nothing of a response for # seconds', STALLED_SECONDS],
   ['a timeout for each request; # seconds are enough', LIMITS.requestSeconds],
-  ['`limit` from # to # (default #)', limit.minimum, limit.maximum, limit.default],
+  ['pages of # to # (default #)', limit.minimum, limit.maximum, limit.default],
   ['on a page, from # to #. The default is #', limit.minimum, limit.maximum, limit.default],
   ['must be an integer from # to #', limit.minimum, limit.maximum],
-  ['`search` (# to # characters', search.minLength, search.maxLength],
   ['`search` takes # to # characters', search.minLength, search.maxLength],
-  ['`name` (# to # characters)', name.minLength, name.maxLength],
-  ['`description` (up to # characters', description.maxLength],
-  ['your own ID, up to # characters', externalId.maxLength],
   [
     'up to # text entries, with keys of up to # and values of up to # characters',
     maxProperties,
