@@ -81,12 +81,17 @@ const COHORTS = ['2025', '2026'];
  * documentation work.
  */
 export const SHOWN_PROGRAM_IDS = ['019c2291-34b8-752e-bca9-6513269e0d37', '019c4cee-335f-7a6a-8317-d23f128b2f33'];
+/** The external ids in the contract's examples of paths, by the position of the demonstration program that gets each one. */
+const SHOWN_EXTERNAL_IDS: ReadonlyMap<number, string> = new Map([
+  [0, 'sis-20417'],
+  [2, 'sis-20533'],
+]);
 /** The event id in the contract's examples. The event that the first demonstration program was created gets this id. */
 export const SHOWN_EVENT_ID = '019d0555-53cc-7369-8000-000149774825';
 
 /** Returns 200 parent programs: every combination of region, subject and cohort. Every fifth program has no external id. */
 export function demonstrationPrograms(): DemonstrationProgram[] {
-  return COHORTS.flatMap((cohort) =>
+  const programs = COHORTS.flatMap((cohort) =>
     REGIONS.flatMap((region) =>
       SUBJECTS.map(({ name, field, text }, subject) => ({
         name: `${region} ${name} ${cohort}`,
@@ -97,6 +102,7 @@ export function demonstrationPrograms(): DemonstrationProgram[] {
       })),
     ),
   );
+  return programs.map((program, i) => ({ ...program, externalId: SHOWN_EXTERNAL_IDS.get(i) ?? program.externalId }));
 }
 
 export function otherPrograms(): DemonstrationProgram[] {
