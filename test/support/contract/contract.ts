@@ -11,7 +11,8 @@ export type { Operation, Parameter } from '../../../src/contract/document.ts';
 const document: Json = JSON.parse(readFileSync(join(import.meta.dirname, '../../../generated/openapi.json'), 'utf8'));
 const check = createConformityCheck(document);
 
-export const operations: readonly Operation[] = operationsOf(document);
+/** The operations, frozen because all test files of a process share them. */
+export const operations: readonly Operation[] = freeze(operationsOf(document));
 export const webhooks: readonly Webhook[] = webhooksOf(document);
 
 /**
@@ -95,4 +96,12 @@ export async function unseenStatuses(): Promise<string[]> {
       .map((status) => `${operationId} ${status}`)
       .filter((line) => !seen.has(line)),
   );
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
 }
