@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { type Config, readConfig } from '../../src/config.ts';
 import { DomainError, MovingError, StartUpError } from '../../src/domain/errors.ts';
 import { commandLine, IS_RELEASE, RELEASE_VERSION } from '../../src/domain/release.ts';
-import { connect } from '../../src/postgres/connect.ts';
+import { connect, directUrlOf } from '../../src/postgres/connect.ts';
 import { isOutage } from '../../src/store/sql/database-errors.ts';
 import { addArchiveCommands } from './archive-commands.ts';
 import { addCellCommands } from './cell-commands.ts';
@@ -81,7 +81,7 @@ function createProgram(config: Config, { env, stdout, stderr }: Surroundings): C
   const execute: Execute = async (work, { replacesUnusedKeys = false, databasePoolSize = 1 } = {}) => {
     // The connection must be direct, because a command may hold a session lock over several transactions, which PgBouncer does
     // not allow. `databaseDirectUrl` stays set, so that a connection error names the variable that contains the URL.
-    const databaseUrl = config.databaseDirectUrl ?? config.databaseUrl;
+    const { url: databaseUrl } = directUrlOf(config);
     const choice = { ...config, databaseUrl, databasePoolSize, replacesUnusedKeys };
     const { db, problems, migrated, leave } = await connect(choice, () => {});
     for (const { name, milliseconds } of migrated.isNew ? [] : migrated.applied)

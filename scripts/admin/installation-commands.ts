@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { listVariables } from '../../src/config.ts';
 import { findUnknownVariables } from '../../src/config-variables.ts';
-import { listPendingMigrations } from '../../src/postgres/connect.ts';
+import { directUrlOf, listPendingMigrations } from '../../src/postgres/connect.ts';
 import { readEncryptionKeyFile } from '../../src/postgres/encryption-key-file.ts';
 import { verifyDump } from '../../src/postgres/verify-dump.ts';
 import type { Context } from './context.ts';
@@ -37,12 +37,10 @@ export function addInstallationCommands(program: Command, { config, env, execute
     .description('restore a dump into a scratch database, count its rows, decrypt secrets, and drop the database')
     .requiredOption('--file <path>', 'a dump in the custom format of pg_dump')
     .action(async ({ file }: { file: string }, command: Command) => {
-      const { databaseUrl, databaseDirectUrl, dataDir } = config;
-      const url = databaseDirectUrl ?? databaseUrl;
+      const { url, variable } = directUrlOf(config);
       if (url === undefined) return command.error('error: DATABASE_URL is not set, which names the PostgreSQL to use');
-      const keyring = config.keyring ?? (await readEncryptionKeyFile(dataDir));
+      const keyring = config.keyring ?? (await readEncryptionKeyFile(config.dataDir));
       if (keyring === null) return command.error('error: ENCRYPTION_KEY is not set, so no secret can be decrypted');
-      const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
       const { parentPrograms, apiKeys, ...verified } = await verifyDump(file, { url, variable, keyring });
       print({ verified_dump: file, ...verified, parent_programs: parentPrograms, api_keys: apiKeys });
     });

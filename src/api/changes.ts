@@ -38,14 +38,18 @@ export type ChangeInput = Pick<HandlerInput, 'path' | 'body'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Returns the members that each action can have besides `action` itself. */
-function membersOf(ownId: string): Readonly<Record<Action, readonly string[]>> {
-  return {
-    create: ['body'],
-    upsert: [ownId, 'if_match', 'if_none_match', 'body'],
-    update: ['id', 'if_match', 'body'],
-    delete: ['id', ownId, 'if_match'],
-  };
+/** Returns the members that a change with this action can have besides `action` itself. */
+function membersOf(action: Action, ownId: string): readonly string[] {
+  switch (action) {
+    case 'create':
+      return ['body'];
+    case 'upsert':
+      return [ownId, 'if_match', 'if_none_match', 'body'];
+    case 'update':
+      return ['id', 'if_match', 'body'];
+    case 'delete':
+      return ['id', ownId, 'if_match'];
+  }
 }
 
 /**
@@ -82,7 +86,7 @@ export function inputOf(
   { ids, ownId }: ChangeOperations,
   refusalOf: HandlerInput['refusalOf'],
 ): ChangeInput {
-  const allowed = membersOf(ownId)[action];
+  const allowed = membersOf(action, ownId);
   const violations = new Violations();
   for (const name of Object.keys(members).filter((each) => !allowed.includes(each)))
     violations.add(name, `is not a member of a change with the action "${action}". Allowed: ${allowed.join(', ')}.`);

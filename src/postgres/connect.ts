@@ -3,7 +3,7 @@ import type { KeptEmail } from '../store/people/stored-emails.ts';
 import { type Database, openDatabase, type Pooler } from '../store/sql/database.ts';
 import { MIGRATION_SETTINGS, withSettings } from '../store/sql/session-settings.ts';
 import { completeMigrations } from './complete-migrations.ts';
-import { connectOrExplain, requireDirectConnection } from './connection-problem.ts';
+import { connectOrExplain, requireDirectConnection, type UrlVariable } from './connection-problem.ts';
 import { joinEmbeddedPostgres } from './embedded-postgres.ts';
 import { type AppliedMigration, listPending, migrate } from './migrate.ts';
 import { type KeyringChoice, openKeyring } from './open-keyring.ts';
@@ -42,8 +42,9 @@ export async function connect(
   const embedded =
     databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir: keyringChoice.dataDir }) : undefined;
   const url = embedded?.url ?? databaseUrl ?? '';
-  const directUrl = withSettings(databaseDirectUrl ?? url, MIGRATION_SETTINGS);
-  const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+  const given = directUrlOf({ databaseUrl, databaseDirectUrl });
+  const { variable } = given;
+  const directUrl = withSettings(given.url ?? url, MIGRATION_SETTINGS);
   try {
     let migrated: Connected['migrated'] = { applied: [], isNew: false };
     const onApplied = (applied: readonly AppliedMigration[], isNew: boolean) => {
@@ -70,6 +71,19 @@ export async function connect(
   }
 }
 
+/** Returns the configured URL of PostgreSQL itself, and the variable of that URL. `url` is `undefined` if none is configured. */
+export function directUrlOf({
+  databaseUrl,
+  databaseDirectUrl,
+}: Pick<DatabaseChoice, 'databaseUrl' | 'databaseDirectUrl'>): {
+  readonly url: string | undefined;
+  readonly variable: UrlVariable;
+} {
+  return databaseDirectUrl === undefined
+    ? { url: databaseUrl, variable: 'DATABASE_URL' }
+    : { url: databaseDirectUrl, variable: 'DATABASE_DIRECT_URL' };
+}
+
 /** Returns the names of the migrations that `connect` would apply to the database. Changes nothing. */
 export async function listPendingMigrations({
   databaseUrl,
@@ -78,8 +92,8 @@ export async function listPendingMigrations({
 }: Pick<DatabaseChoice, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir'>): Promise<string[]> {
   const embedded = databaseUrl === undefined ? await joinEmbeddedPostgres({ dataDir }) : undefined;
   try {
-    const variable = databaseDirectUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-    return await listPending(databaseDirectUrl ?? embedded?.url ?? databaseUrl ?? '', variable);
+    const { url, variable } = directUrlOf({ databaseUrl, databaseDirectUrl });
+    return await listPending(url ?? embedded?.url ?? '', variable);
   } finally {
     await embedded?.leave();
   }

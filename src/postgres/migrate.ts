@@ -148,9 +148,12 @@ async function requireKnown(client: pg.Client, { ours, history, acceptsNewer, re
     );
   const recorded = await findRecordedRelease(client);
   const own = releaseOf(release.version);
-  const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
-  const hasAll = ours.every(({ name }) => finished.has(name));
-  if (hasAll && recorded !== null && [recorded.version, recorded.previous].includes(own)) return;
+  if (
+    unfinishedOf(ours, history).length === 0 &&
+    recorded !== null &&
+    [recorded.version, recorded.previous].includes(own)
+  )
+    return;
   const by = recorded === null ? 'an unknown release' : `release ${recorded.version}`;
   const allowed =
     recorded === null ? 'the newer version' : [recorded.version, recorded.previous ?? []].flat().join(' or ');
@@ -160,13 +163,17 @@ async function requireKnown(client: pg.Client, { ours, history, acceptsNewer, re
   );
 }
 
+/** Returns the names of those migrations of this version that have not been applied completely. */
+function unfinishedOf(ours: readonly Migration[], history: readonly Applied[]): string[] {
+  const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
+  return ours.map(({ name }) => name).filter((name) => !finished.has(name));
+}
+
 /**
  * Returns whether all of this version's migrations are applied. Throws for problems that neither waiting nor migrating can solve.
  */
 function isComplete(ours: readonly Migration[], history: readonly Applied[]): boolean {
   const known = new Map(ours.map((migration) => [migration.name, migration]));
-  const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
-  const hasAll = ours.every(({ name }) => finished.has(name));
   // The file of a failed migration may be corrected, but the file of an applied migration must not change.
   const edited = history.filter(({ name, checksum, isFinished }) => {
     const migration = known.get(name);
@@ -178,7 +185,9 @@ function isComplete(ours: readonly Migration[], history: readonly Applied[]): bo
       'Restore the files of prisma/migrations as this version has them, and write a new migration for the change.',
     );
   }
-  return hasAll && history.every(({ name, isFinished }) => isFinished || !known.has(name));
+  return (
+    unfinishedOf(ours, history).length === 0 && history.every(({ name, isFinished }) => isFinished || !known.has(name))
+  );
 }
 
 function namesOf(migrations: { name: string }[]): string {
@@ -305,9 +314,7 @@ async function readTimes(client: pg.Client, names: readonly string[]): Promise<A
 export async function listPending(url: string, variable: UrlVariable): Promise<string[]> {
   const client = await connectOrExplain(url, 'charter-migrate', variable);
   try {
-    const history = await readHistory(client);
-    const finished = new Set(history.filter(({ isFinished }) => isFinished).map(({ name }) => name));
-    return (await readMigrations()).map(({ name }) => name).filter((name) => !finished.has(name));
+    return unfinishedOf(await readMigrations(), await readHistory(client));
   } finally {
     client.end().catch(() => undefined);
   }

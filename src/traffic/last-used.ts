@@ -230,9 +230,6 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   networks = NO_NETWORKS;
   readonly operations = new Map<string, Record<RequestResult, number>>();
   refusedUses = 0;
-  successful = 0;
-  refused = 0;
-  failed = 0;
   limited = 0;
   unlisted = 0;
   requests = NO_REQUESTS;
@@ -279,9 +276,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   countResponse(operation: string, result: RequestResult | 'limited', items = 1): void {
     const use = this.#current();
     if (result === 'limited') use.limited += items;
-    const counted = result === 'limited' ? 'refused' : result;
-    use[counted] += items;
-    use.#countsOf(operation)[counted] += items;
+    use.#countsOf(operation)[result === 'limited' ? 'refused' : result] += items;
   }
 
   lacksSample(operation: string): boolean {
@@ -295,7 +290,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   }
 
   add(other: KeyUse): void {
-    const { lastUsedAt, network, client, networks, refusedUses, successful, refused, failed, limited } = other;
+    const { lastUsedAt, network, client, networks, refusedUses, limited } = other;
     for (const [each, day] of networks) if (day > (this.networks.get(each) ?? '')) this.#addNetwork(each, day);
     if (lastUsedAt !== null && later(this.lastUsedAt, lastUsedAt) === lastUsedAt) {
       this.lastUsedAt = lastUsedAt;
@@ -303,9 +298,6 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
       this.client = client;
     }
     this.refusedUses = Math.min(this.refusedUses + refusedUses, MAX_REFUSED);
-    this.successful += successful;
-    this.refused += refused;
-    this.failed += failed;
     this.limited += limited;
     this.unlisted += other.unlisted;
     for (const [operation, counts] of other.operations) {

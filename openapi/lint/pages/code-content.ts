@@ -25,17 +25,8 @@ export const codeContent: PageRule = {
       const [opening = '', ...lines] = at.text.split('\n');
       const { language, options } = labelOf(opening);
       const code = lines.slice(0, -1).join('\n');
-      const faults =
-        language === 'json'
-          ? faultsOfJson(code, options, contract)
-          : contract === null
-            ? []
-            : language === 'http'
-              ? faultsOfResponse(code, options, contract)
-              : language === 'sh'
-                ? faultsOfCommands(code, options, contract)
-                : [];
-      for (const { line = 0, ...fault } of faults) report({ at, line: at.startLine + line, ...fault });
+      for (const { line = 0, ...fault } of faultsOf(code, { language, options, contract }))
+        report({ at, line: at.startLine + line, ...fault });
     }
   },
   mistakes: [
@@ -105,6 +96,15 @@ function contractOf(document: Json): Contract {
   const contract = { operations: operationsOf(document), ajv };
   known.set(document, contract);
   return contract;
+}
+
+type Block = { readonly language: string; readonly options: Options; readonly contract: Contract | null };
+
+function faultsOf(code: string, { language, options, contract }: Block): Fault[] {
+  if (language === 'json') return faultsOfJson(code, options, contract);
+  if (contract === null) return [];
+  if (language === 'http') return faultsOfResponse(code, options, contract);
+  return language === 'sh' ? faultsOfCommands(code, options, contract) : [];
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   MAX_USED_NETWORKS,
   type RecordedRequest,
   type ResultCounts,
+  totalOf,
   USE_PERIODS,
   type UsePeriod,
   usageOf,
@@ -17,8 +18,8 @@ import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { insertNoticesOf } from './key-notices.ts';
 
-/** The uses of one key in one hour that have not been stored yet, with the numbers of responses to all requests with the key. */
-export type KeyUse = ResultCounts & {
+/** The uses of one key in one hour that have not been stored yet. */
+export type KeyUse = {
   readonly organizationId: string;
   readonly keyId: string;
   /** The start of the hour in UTC. */
@@ -33,9 +34,9 @@ export type KeyUse = ResultCounts & {
   readonly networks: ReadonlyMap<string, string>;
   /** The number of uses that were refused because the key was rotated or revoked. */
   readonly refusedUses: number;
-  /** The number of uses that were refused by a limit of the key or its organization. They are also counted in `refused`. */
+  /** The number of uses that were refused by a limit of the key or its organization. They are also counted as `refused` in `operations`. */
   readonly limited: number;
-  /** The numbers of responses by operationId. */
+  /** The numbers of responses to all requests with the key, by operationId. */
   readonly operations: ReadonlyMap<string, ResultCounts>;
   /** The requests that are recorded one by one. */
   readonly requests: readonly RecordedRequest[];
@@ -130,15 +131,16 @@ export async function writeKeyUses(db: Database, uses: readonly KeyUse[]): Promi
   const operations = uses.flatMap((use) =>
     [...use.operations].map(([operation, counts]) => ({ use, operation, counts })),
   );
+  const totals = uses.map((use) => totalOf([...use.operations.values()]));
   const values = [
     uses.map(({ organizationId }) => organizationId),
     uses.map(({ keyId }) => keyId),
     uses.map(({ hour }) => hour.toISOString()),
     uses.map(({ lastUsedAt }) => lastUsedAt?.toISOString() ?? null),
     uses.map(({ refusedUses }) => refusedUses),
-    uses.map(({ successful }) => successful),
-    uses.map(({ refused }) => refused),
-    uses.map(({ failed }) => failed),
+    totals.map(({ successful }) => successful),
+    totals.map(({ refused }) => refused),
+    totals.map(({ failed }) => failed),
     uses.map(({ network }) => network),
     uses.map(({ client }) => client),
     uses.map(({ limited }) => limited),

@@ -32,7 +32,7 @@ export async function addRequests(
     operations: new Map([[operation, { successful, refused, failed }]]),
   };
   const noUse = { lastUsedAt: null, network: null, client: null, networks: new Map<string, string>(), ...counts };
-  await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse, successful, refused, failed }]);
+  await writeKeyUses(db, [{ organizationId, keyId, hour, ...noUse }]);
 }
 
 /** Creates a member with a key. `of` identifies the key in the records of uses. */
