@@ -94,7 +94,7 @@ export function operationsOf(document: Json, following?: Following): Operation[]
   }));
 }
 
-/** Returns the permissions of which a key needs at least one. The list is empty if every key may call the operation. */
+/** Returns the permissions that allow the operation: a key needs at least one. Empty if every key may call the operation. */
 export function sufficientPermissionsOf({ security }: Pick<Operation, 'security'>): string[] {
   return security.flatMap((requirement) => Object.values(requirement).flat());
 }

@@ -15,7 +15,7 @@ export type Tool = {
   readonly path: string;
   /** The parameters that are arguments of the tool. A body is the argument `body`. */
   readonly parameters: readonly Parameter[];
-  /** The permissions of which a key needs at least one. The list is empty if every key may call the operation. */
+  /** The permissions that allow the operation: a key needs at least one. Empty if every key may call the operation. */
   readonly permissions: readonly string[];
   /** The tool as `tools/list` describes it. */
   readonly definition: Definition;

@@ -132,8 +132,8 @@ type Known = {
 };
 
 /**
- * Throws if the database has migrations that this version does not know. With `acceptsNewer`, those of the next release are
- * accepted, and those of the same release, of which this may be an earlier state.
+ * Throws if the database has migrations that this version does not know. With `acceptsNewer`, migrations of the next release are
+ * accepted. Migrations of the same release are accepted, too, because this may be an earlier state of that release.
  */
 async function requireKnown(client: pg.Client, { ours, history, acceptsNewer, release }: Known): Promise<void> {
   const known = new Set(ours.map(({ name }) => name));

@@ -29,7 +29,7 @@ type Supervised = Charter & {
   readonly pids: () => Map<number, number>;
 };
 
-/** The server of most tests. After each test, the server has three workers, some of which may have been replaced. */
+/** The server of most tests. After each test, the server has three workers. A test may have replaced some of them. */
 const shared = await startWorkers({
   ...preloading('reject-on-signal.mjs'),
   CHARTER_TEST_FAULT: 'rejection',

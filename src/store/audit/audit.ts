@@ -286,8 +286,8 @@ function page(
 }
 
 /**
- * Returns the SQL that reads a page from the index ranges, of which there is one for each subject and each of `ranges`. At most
- * one page is read from each range, whereas an "or" over several columns would read the whole log. Duplicates are removed,
+ * Returns the SQL that reads a page from index ranges. There is an index range for each subject and each of `ranges`. At most
+ * one page is read from each index range, whereas an "or" over several columns would read the whole log. Duplicates are removed,
  * because an event is found twice if its actor is also its target. The ids of the page are found before the events are read, so
  * that PostgreSQL cannot scan the log to find them.
  */
