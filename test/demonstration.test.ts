@@ -29,7 +29,9 @@ test('the demonstration has keys in use, whose charts are filled up to the prese
     where: { email: 'manager@northwind.example' },
   });
   const scope = OrganizationScope.grant(organizationId);
-  const { usage, mostUsed } = await sumOrganizationUse(db, scope, { now, keys: 10 });
+  const { usage, mostUsed } = await sumOrganizationUse(db, scope, {
+    ...{ now, keys: 10, keyIds: null, operation: null, from: null, to: null },
+  });
   expect([usage.day, usage.hour].map((uses) => uses.filter((use) => requestsOf(use) > 0).length)).toEqual([30, 48]);
   // The hours of a day add up to the numbers of the day.
   const [yesterday, ofYesterday] = [usage.day.at(-2), new Date(now.getTime() - 86_400_000).toISOString().slice(0, 10)];

@@ -1,8 +1,6 @@
-import type { FieldErrors } from '../../domain/errors.ts';
 import { withoutKey } from '../../domain/keys/api-key.ts';
 import { searchText } from '../../domain/name.ts';
 import { isId } from '../../domain/text.ts';
-import { DAY_MS } from '../../domain/time.ts';
 import { html } from '../../html/html.ts';
 import {
   findAuditedKeys,
@@ -12,9 +10,9 @@ import {
 } from '../../service/audit/audit-log.ts';
 import type { AuditFilters } from '../../store/audit/audit.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
-import { parseDay, select, text, withNormalForm } from '../forms/fields.ts';
+import { parseDays, select, text, withNormalForm } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
-import type { Problem } from '../http/problem.ts';
+import { type Problem, problemOfFields } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { ACTION_WORDS } from './event-table.ts';
 
@@ -61,14 +59,9 @@ export async function readFilters(
   { dashboard, actor }: SignedInContext,
   { action, person, key, from, to }: FilterValues,
 ): Promise<{ filters: AuditFilters; problem: Problem | null }> {
-  const errors: Record<string, string[]> = {};
+  const { span, errors } = parseDays({ from, to });
   const knownAction = ACTIONS.find((each) => each === action);
   if (action !== '' && knownAction === undefined) errors['action'] = ['must be one of those in the list.'];
-  const [first, last] = [parseDay(from), parseDay(to)];
-  if (first === null) errors['from'] = ['must be a day such as 2026-01-31.'];
-  if (last === null) errors['to'] = ['must be a day such as 2026-01-31.'];
-  if (first instanceof Date && last instanceof Date && first > last)
-    errors['to'] = ['must not be before the first day.'];
   const users = await findIds(person, (text) => findAuditedUsers(dashboard.db, actor, text));
   if (users === null) errors['person'] = [`must be more specific: more than ${MAX_AUDITED_USERS} people match.`];
   if (users?.length === 0) errors['person'] = ['must be a part of the name or the e-mail of a user. Nobody matches.'];
@@ -79,8 +72,8 @@ export async function readFilters(
     action: knownAction,
     userIds: users ?? undefined,
     keyIds: keys ?? undefined,
-    from: first ?? undefined,
-    to: last instanceof Date ? new Date(last.getTime() + DAY_MS) : undefined,
+    from: span.from ?? undefined,
+    to: span.to ?? undefined,
   };
   return { filters, problem: problemOfFields(errors) };
 }
@@ -91,9 +84,4 @@ type Ids = readonly string[] | null;
 async function findIds(text: string, find: (text: string) => Promise<Ids>): Promise<Ids | undefined> {
   if (text === '') return undefined;
   return isId(text) ? [text] : find(text);
-}
-
-function problemOfFields(fields: FieldErrors): Problem | null {
-  if (Object.keys(fields).length === 0) return null;
-  return { status: 422, message: '', fields, retryAfterSeconds: null };
 }

@@ -1,3 +1,5 @@
+import type { TimeSpan } from '../../domain/keys/key-usage.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { safeNext } from '../http/addresses.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
@@ -172,6 +174,26 @@ export function parseDay(text: string): Date | null | undefined {
   const day = new Date(`${text}T00:00:00Z`);
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime());
   return isDay && day.toISOString().startsWith(text) ? day : null;
+}
+
+const NOT_A_DAY = 'must be a day such as 2026-01-31.';
+
+/**
+ * Parses the first and the last day of a filter. An empty text means that this side has no bound. Returns a message for each text
+ * that is refused.
+ */
+export function parseDays(days: { readonly from: string; readonly to: string }): {
+  readonly span: TimeSpan;
+  readonly errors: Record<string, readonly string[]>;
+} {
+  const [first, last] = [parseDay(days.from), parseDay(days.to)];
+  const errors: Record<string, readonly string[]> = {};
+  if (first === null) errors['from'] = [NOT_A_DAY];
+  if (last === null) errors['to'] = [NOT_A_DAY];
+  if (first instanceof Date && last instanceof Date && first > last)
+    errors['to'] = ['must not be before the first day.'];
+  const to = last instanceof Date ? new Date(last.getTime() + DAY_MS) : null;
+  return { span: { from: first ?? null, to }, errors };
 }
 
 /** The message for a text for which `parseMinute` returns no time. */

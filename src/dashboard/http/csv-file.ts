@@ -4,15 +4,14 @@ import type { View } from './view.ts';
 /** The columns of a file, in order. Each is a function that returns the cell's text for a row. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => string | null>>;
 
+export type CsvFile<Row> = {
+  readonly name: string;
+  readonly columns: Columns<Row>;
+  readonly pages: AsyncIterable<readonly Row[]>;
+};
+
 /** Returns a CSV file of the rows as a download. Its name ends in the current date. */
-export function csvFile<Row>(
-  context: SignedInContext,
-  {
-    name,
-    columns,
-    pages,
-  }: { readonly name: string; readonly columns: Columns<Row>; readonly pages: AsyncIterable<readonly Row[]> },
-): View {
+export function csvFile<Row>(context: SignedInContext, { name, columns, pages }: CsvFile<Row>): View {
   const fileName = `${name}-${context.now.toISOString().slice(0, 10)}.csv`;
   return { kind: 'download', fileName, lines: csvLines(columns, inTurns(pages, context)) };
 }

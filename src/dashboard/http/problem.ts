@@ -29,6 +29,12 @@ export function problemOf(refusal: Invalid | Conflict | NameTaken | RateLimited)
   }
 }
 
+/** Returns a problem with messages for single fields, or `null` if there are none. */
+export function problemOfFields(fields: FieldErrors): Problem | null {
+  if (Object.keys(fields).length === 0) return null;
+  return { status: 422, message: '', fields, retryAfterSeconds: null };
+}
+
 /** Returns a problem that concerns the whole form. */
 export function formProblem(message: string): Problem {
   return { status: 422, message, fields: {}, retryAfterSeconds: null };

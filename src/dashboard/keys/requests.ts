@@ -19,7 +19,7 @@ import {
   urlOf,
 } from '../http/addresses.ts';
 import { csvFile } from '../http/csv-file.ts';
-import type { Problem } from '../http/problem.ts';
+import { type Problem, problemOfFields } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { page } from '../markup/layout.ts';
@@ -53,6 +53,18 @@ const STATUSES: ReadonlyMap<string, { readonly words: string; readonly statuses:
 
 const TIME = html`autocomplete="off"`;
 
+type Props = { readonly operations: readonly string[]; readonly chosen: string };
+
+/** Creates the select of an operation for filters. */
+export const operationField = () =>
+  withNormalForm(select({ label: 'Operation', options: operationOptions }), cutToPrefix);
+
+function operationOptions({ operations, chosen }: Props): readonly Option[] {
+  // The chosen operation is added, because there may be no requests to it any more.
+  const all = [...new Set([...operations, chosen])].filter((each) => each !== '');
+  return [{ value: '', words: 'All' }, ...all.map((each) => ({ value: each, words: each }))];
+}
+
 /**
  * The fields of the filters. An empty value filters nothing. `from` and `to` are minutes in UTC such as "2026-01-31T14:05", both
  * included.
@@ -65,7 +77,7 @@ export const FILTERS = {
     }),
     cutToPrefix,
   ),
-  operation: withNormalForm(select({ label: 'Operation', options: operationOptions }), cutToPrefix),
+  operation: operationField(),
   key: keySearchField('API key', 'Name or prefix'),
   from: withNormalForm(text({ label: 'From, UTC', type: 'datetime-local', attributes: TIME }), cutToPrefix),
   to: withNormalForm(text({ label: 'To, UTC', type: 'datetime-local', attributes: TIME }), cutToPrefix),
@@ -73,13 +85,6 @@ export const FILTERS = {
 };
 
 type FilterValues = Typed<typeof FILTERS>;
-type Props = { readonly operations: readonly string[]; readonly chosen: string };
-
-function operationOptions({ operations, chosen }: Props): readonly Option[] {
-  // The chosen operation is added, because all recorded requests with it may have been deleted meanwhile.
-  const all = [...new Set([...operations, chosen])].filter((each) => each !== '');
-  return [{ value: '', words: 'All' }, ...all.map((each) => ({ value: each, words: each }))];
-}
 
 /** A list of requests, either with one key or with all keys of the organization. */
 type Place = {
@@ -209,11 +214,7 @@ function readFilters({ status, operation, key, from, to, request }: FilterValues
     to: last instanceof Date ? new Date(last.getTime() + MINUTE_MS) : null,
     requestId: isId(request) ? request : null,
   };
-  const hasProblem = Object.keys(errors).length > 0;
-  const problem: Problem | null = hasProblem
-    ? { status: 422, message: '', fields: errors, retryAfterSeconds: null }
-    : null;
-  return { filters, problem };
+  return { filters, problem: problemOfFields(errors) };
 }
 
 type FilterProps = {

@@ -21,19 +21,18 @@ type Chart = {
   readonly counted: string;
   /** The outcomes to show, in their order from the bottom of a bar to its top. */
   readonly outcomes: readonly RequestResult[];
-  /** The counts of the periods, oldest first. The last period is the current one. */
+  /** The counts of the periods, oldest first. */
   readonly uses: readonly PeriodUse[];
+  /** Whether the last period has ended. Otherwise, the last period is the current one. */
+  readonly isPast?: boolean;
   /** The URLs of the lists of requests with an outcome. */
   readonly links?: Partial<Record<RequestResult, string>>;
 };
 
 type Period = {
   readonly nameOf: (at: Date) => string;
-  /**
-   * Returns the label below a bar, or `null` for no label. `left` is the number of later periods; `count` is the number of all
-   * periods.
-   */
-  readonly labelOf: (at: Date, left: number, count: number) => string | null;
+  /** Returns the label below the bar at an index, counted from the last bar, or `null` for no label. */
+  readonly labelOf: (at: Date, left: number, chart: Chart) => string | null;
 };
 
 /** The maximum number of labels for which there is space below a chart. */
@@ -42,9 +41,9 @@ const MAX_LABELS = 7;
 const PERIODS: Readonly<Record<UsePeriod, Period>> = {
   day: {
     nameOf: formatDay,
-    labelOf: (at, left, count) => {
-      if (left === 0) return 'Today';
-      return left % (count > MAX_LABELS ? 7 : 1) === 0 ? formatMonthDay(at) : null;
+    labelOf: (at, left, { uses, isPast = false }) => {
+      if (left === 0 && !isPast) return 'Today';
+      return left % (uses.length > MAX_LABELS ? 7 : 1) === 0 ? formatMonthDay(at) : null;
     },
   },
   hour: {
@@ -69,7 +68,7 @@ ${plot(chart, { top: scaleTop(most), label })}
 <p class="quiet small">The latest first, without ${period}s that had no ${counted.toLowerCase()}.</p>
 ${table({
   name: 'uses',
-  label: `${counted}, ${title.toLowerCase()}`,
+  label: `${counted}, ${uncapitalize(title)}`,
   columns: [period === 'day' ? 'Day' : 'Hour', ...outcomes.map(capitalize)],
   rows: uses
     .filter((use) => requestsOf(use) > 0)
@@ -88,6 +87,10 @@ function linked(href: string | undefined, count: number, words: Html): Html {
 /** Returns words such as "1,234 successful, 5 refused, 0 failed". */
 function countWords({ outcomes }: Chart, counts: Readonly<Record<RequestResult, number>>): string {
   return outcomes.map((outcome) => `${formatNumber(counts[outcome])} ${outcome}`).join(', ');
+}
+
+export function uncapitalize(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 export function capitalize(text: string): string {
@@ -119,10 +122,10 @@ ${bars(chart, { top, label })}
 <svg class="use-axis" aria-hidden="true">${dates(chart)}</svg></div>`;
 }
 
-function dates({ period, uses }: Chart): Html[] {
-  const { length } = uses;
-  return uses.flatMap(({ startsAt }, i) => {
-    const text = PERIODS[period].labelOf(startsAt, length - 1 - i, length);
+function dates(chart: Chart): Html[] {
+  const { length } = chart.uses;
+  return chart.uses.flatMap(({ startsAt }, i) => {
+    const text = PERIODS[chart.period].labelOf(startsAt, length - 1 - i, chart);
     return text === null ? [] : [html`<text x="${((100 * (i + 0.5)) / length).toFixed(2)}%" y="1em">${text}</text>`];
   });
 }

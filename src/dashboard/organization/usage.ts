@@ -1,7 +1,7 @@
-import { SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
-import { formatNumber } from '../../domain/text.ts';
+import { firstShown, SHOWN_PERIODS } from '../../domain/keys/key-usage.ts';
+import { formatCount, formatNumber } from '../../domain/text.ts';
+import { DAY_MS, formatDay } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
-import { icon } from '../../html/icons.ts';
 import {
   exportOperationUse,
   exportOrganizationUse,
@@ -10,7 +10,8 @@ import {
 } from '../../service/keys/organization-keys.ts';
 import type { CountedKeyUse, OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { KeyOperationUse } from '../../store/keys/operation-uses.ts';
-import { type Form, fieldsOf, typedOf } from '../forms/form.ts';
+import { parseDays, text, withNormalForm } from '../forms/fields.ts';
+import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
   type KeyUrls,
@@ -21,38 +22,107 @@ import {
   refusedRequestsUrl,
   urlOf,
 } from '../http/addresses.ts';
-import { csvFile } from '../http/csv-file.ts';
+import { type CsvFile, csvFile } from '../http/csv-file.ts';
+import { type Problem, problemOfFields } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import { redirect, type View } from '../http/view.ts';
 import { keyCell } from '../keys/cells.ts';
-import { keySearchField } from '../keys/search.ts';
+import { operationField } from '../keys/requests.ts';
+import { cutToPrefix, keySearchField } from '../keys/search.ts';
 import { usageSection } from '../keys/usage.ts';
+import { uncapitalize } from '../markup/chart.ts';
 import { page } from '../markup/layout.ts';
 import { organizationHead } from '../markup/organization-head.ts';
-import { hiddenInput } from '../markup/parts.ts';
+import { filterFold, hiddenInput } from '../markup/parts.ts';
 import { table } from '../markup/table.ts';
 
+/** The fields of the filters. An empty value filters nothing. `from` and `to` are days in UTC such as "2026-01-31", both included. */
 export const USAGE_FILTERS = {
   key: keySearchField('API key', 'Name or prefix'),
+  operation: operationField(),
+  from: withNormalForm(text({ label: 'From, UTC', type: 'date' }), cutToPrefix),
+  to: withNormalForm(text({ label: 'To, UTC', type: 'date' }), cutToPrefix),
 };
 
-/** Shows the numbers of requests with the organization's keys: with all keys, or with those that match the filter. */
+type FilterValues = Typed<typeof USAGE_FILTERS>;
+
+/** Shows the numbers of requests with the organization's keys: all of them, or those that match the filters. */
 export async function showOrganizationUsage(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, formToken, now, query } = context;
+  const { actor, dashboard, now, query } = context;
   const values = typedOf(USAGE_FILTERS, query);
-  const { mostUsed, ...use } = await getOrganizationUse(dashboard.db, actor, { now, ...values });
+  const { filters, problem } = readFilters(values, now);
+  const use = await getOrganizationUse(dashboard.db, actor, { now, ...filters });
+  // If the filters are refused, the page shows no numbers, because people would think that they match the filters.
   const main = html`${organizationHead('usage', actor)}
-<form class="card filters" method="post" action="${ORGANIZATION_USAGE_URL}" role="search" aria-label="Usage">${hiddenInput('form_token', formToken)}
-<div class="filter-row">${fieldsOf(USAGE_FILTERS, { typed: values, problem: null }).key}
-<div class="actions"><button class="button">Filter</button><a class="button plain" href="${ORGANIZATION_USAGE_URL}">Clear</a><a class="button" href="${urlOf(fileUrlOf(ORGANIZATION_USAGE_URL), values)}">${icon('download')}Export as CSV</a></div></div></form>
-${usageSection({
-  ...use,
-  listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { ...filter, ...values }),
-  fileUrl: urlOf(OPERATION_USES_FILE_URL, values),
-  delaySeconds: dashboard.keyUses.delaySeconds(),
-})}
-${mostUsed.length > 0 && mostUsedSection(mostUsed)}`;
-  return page(context, { title: 'Usage of the API keys', main });
+${problemSummary(problem, USAGE_FILTERS)}
+${filterForm(context, { values, problem, operations: use.byOperation.map(({ operation }) => operation) })}
+${problem === null && numbers(context, { values, filters, use })}`;
+  return page(context, { title: 'Usage of the API keys', main, problem });
+}
+
+type Filters = Omit<Parameters<typeof getOrganizationUse>[2], 'now'>;
+type Use = Awaited<ReturnType<typeof getOrganizationUse>>;
+type Shown = { readonly values: FilterValues; readonly filters: Filters; readonly use: Use };
+
+function numbers({ dashboard, now }: SignedInContext, { values, filters, use }: Shown): Html {
+  const { operation, from, to, key } = values;
+  const days = shownDays(use.usage.day, now);
+  // The list of requests is filtered by minutes.
+  const listFilters = { key, from: from && `${from}T00:00`, to: to && `${to}T23:59` };
+  return html`${usageSection({
+    usage: use.usage,
+    ...(from === '' && to === '' && operation === '' ? {} : { days }),
+    byOperation: use.byOperation.filter((each) => [null, each.operation].includes(filters.operation)),
+    listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { operation, ...filter, ...listFilters }),
+    files: [
+      ...(operation === '' ? [{ words: 'Export as CSV', url: urlOf(fileUrlOf(ORGANIZATION_USAGE_URL), values) }] : []),
+      { words: 'Export the operations as CSV', url: urlOf(OPERATION_USES_FILE_URL, values) },
+    ],
+    delaySeconds: dashboard.keyUses.delaySeconds(),
+  })}
+${use.mostUsed.length > 0 && mostUsedSection(use.mostUsed, days.title)}`;
+}
+
+type FilterProps = {
+  readonly values: FilterValues;
+  readonly problem: Problem | null;
+  readonly operations: readonly string[];
+};
+
+function filterForm({ formToken }: SignedInContext, { values, problem, operations }: FilterProps): Html {
+  const fields = fieldsOf(USAGE_FILTERS, { typed: values, problem }, { operations, chosen: values.operation });
+  const isFiltered = Object.values(values).some((value) => value !== '');
+  return html`<form class="card filters" method="post" action="${ORGANIZATION_USAGE_URL}" role="search" aria-label="Usage">${hiddenInput('form_token', formToken)}
+${filterFold(
+  { isOpen: isFiltered },
+  html`${Object.values(fields)}
+<div class="actions"><button class="button">Filter</button><a class="button plain" href="${ORGANIZATION_USAGE_URL}">Clear</a></div>`,
+)}</form>`;
+}
+
+/**
+ * Returns the filters of the query, and a problem with a message for each wrong value; `problem` is `null` if all values are
+ * valid.
+ */
+function readFilters({ key, operation, from, to }: FilterValues, now: Date) {
+  const { span, errors } = parseDays({ from, to });
+  if (span.from !== null && span.from > now) errors['from'] = ['must not be in the future.'];
+  const oldest = firstShown('day', now);
+  if (span.to !== null && span.to <= oldest)
+    errors['to'] = [
+      `must not be before ${formatDay(oldest)}. Requests are counted for ${formatCount(SHOWN_PERIODS.day, 'day')}.`,
+    ];
+  const filters: Filters = { key, operation: operation === '' ? null : operation, ...span };
+  return { filters, problem: problemOfFields(errors) };
+}
+
+/** Returns the title of the counted days, of which there is at least one, and whether the last of them has ended. */
+function shownDays(uses: Use['usage']['day'], now: Date): { title: string; isPast: boolean } {
+  const starts = uses.map(({ startsAt }) => startsAt);
+  const isPast = starts.every((startsAt) => now.getTime() >= startsAt.getTime() + DAY_MS);
+  if (!isPast) return { title: uses.length === 1 ? 'Today' : `Last ${uses.length} days`, isPast };
+  const [first, ...later] = starts.map(formatDay);
+  return { title: later.length === 0 ? `${first}` : `${first} to ${later.at(-1)}`, isPast };
 }
 
 /**
@@ -67,15 +137,34 @@ export async function filterOrganizationUsage(
 }
 
 export async function downloadOrganizationUsage(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, now, query } = context;
-  const pages = exportOrganizationUse(dashboard.db, actor, { now, ...typedOf(USAGE_FILTERS, query) });
-  return csvFile(context, { name: 'charter-usage', columns: COLUMNS, pages });
+  const { actor, dashboard } = context;
+  return download(context, (request) => ({
+    name: 'charter-usage',
+    columns: COLUMNS,
+    pages: exportOrganizationUse(dashboard.db, actor, request),
+  }));
 }
 
 export async function downloadOperationUses(context: SignedInContext): Promise<View> {
-  const { actor, dashboard, now, query } = context;
-  const pages = exportOperationUse(dashboard.db, actor, { now, ...typedOf(USAGE_FILTERS, query) });
-  return csvFile(context, { name: 'charter-operations', columns: OPERATION_COLUMNS, pages });
+  const { actor, dashboard } = context;
+  return download(context, (request) => ({
+    name: 'charter-operations',
+    columns: OPERATION_COLUMNS,
+    pages: exportOperationUse(dashboard.db, actor, request),
+  }));
+}
+
+/** Sends the file, or redirects to the page with the messages if the filters are refused. */
+async function download<Row>(
+  context: SignedInContext,
+  fileOf: (request: Filters & { readonly now: Date }) => CsvFile<Row>,
+): Promise<View> {
+  const { now, query } = context;
+  const values = typedOf(USAGE_FILTERS, query);
+  const { filters, problem } = readFilters(values, now);
+  return problem === null
+    ? csvFile(context, fileOf({ now, ...filters }))
+    : redirect(urlOf(ORGANIZATION_USAGE_URL, values));
 }
 
 type CountedUse = Pick<KeyOperationUse, keyof KeyOperationUse & keyof CountedKeyUse>;
@@ -108,9 +197,9 @@ const COLUMNS: Columns<CountedKeyUse> = {
 
 type Columns<Use> = Readonly<Record<string, (use: Use) => string>>;
 
-function mostUsedSection(keys: OrganizationUse['mostUsed']): Html {
+function mostUsedSection(keys: OrganizationUse['mostUsed'], days: string): Html {
   return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
-<p class="quiet">By their requests in the last ${SHOWN_PERIODS.day} days.</p>
+<p class="quiet">By their requests, ${uncapitalize(days)}.</p>
 <div class="card flush">${table({
     name: 'most-used',
     label: 'Most used API keys',

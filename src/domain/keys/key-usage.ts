@@ -23,6 +23,11 @@ export type KeyPeriodUse = PeriodUse & { readonly limited: number };
 /** The requests of each shown period, the oldest first. The last period is the current one. */
 export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
 
+/** A span of time: from `from` on, and before `to`. `null` means that this side has no bound. */
+export type TimeSpan = { readonly from: Date | null; readonly to: Date | null };
+
+const ALL_TIMES: TimeSpan = { from: null, to: null };
+
 /** The number of periods that are kept and shown, including the current one. */
 export const SHOWN_PERIODS: Readonly<Record<UsePeriod, number>> = { hour: 48, day: 30 };
 
@@ -50,20 +55,24 @@ export function firstShown(period: UsePeriod, now: Date): Date {
 }
 
 /**
- * Returns the use of all shown periods: adds the periods without requests, and leaves out older periods. `found` has each period
- * at most once.
+ * Returns the use of all shown periods that start in the span: adds the periods without requests, and leaves out older periods.
+ * `found` has each period at most once.
  */
-export function usageOf(found: KeyUsage, now: Date): KeyUsage {
-  return { hour: shownOf('hour', found.hour, now), day: shownOf('day', found.day, now) };
+export function usageOf(found: KeyUsage, now: Date, span = ALL_TIMES): KeyUsage {
+  const shownOf = (period: UsePeriod) => {
+    const byStart = new Map(found[period].map((use) => [use.startsAt.getTime(), use]));
+    return shownStarts(period, now, span).map(
+      (startsAt) => byStart.get(startsAt.getTime()) ?? { startsAt, successful: 0, refused: 0, failed: 0, limited: 0 },
+    );
+  };
+  return { hour: shownOf('hour'), day: shownOf('day') };
 }
 
-function shownOf(period: UsePeriod, found: readonly KeyPeriodUse[], now: Date): KeyPeriodUse[] {
-  const byStart = new Map(found.map((use) => [use.startsAt.getTime(), use]));
+function shownStarts(period: UsePeriod, now: Date, { from, to }: TimeSpan): Date[] {
   const first = firstShown(period, now).getTime();
-  return Array.from({ length: SHOWN_PERIODS[period] }, (_, i) => {
-    const start = first + i * PERIOD_MS[period];
-    return byStart.get(start) ?? { startsAt: new Date(start), successful: 0, refused: 0, failed: 0, limited: 0 };
-  });
+  return Array.from({ length: SHOWN_PERIODS[period] }, (_, i) => new Date(first + i * PERIOD_MS[period])).filter(
+    (start) => (from === null || start >= from) && (to === null || start < to),
+  );
 }
 
 /** A request with a known key, and its result. Contains no part of the request's URL or body, and no key. */

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
+import type { TimeSpan } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/people/role.ts';
@@ -125,20 +126,23 @@ export async function findKeyOwner(db: Database, actor: Actor, key: string): Pro
 /** The number of keys in the list of the most used keys. */
 const MOST_USED = 10;
 
-/** `key` is a part of the names or the prefixes of the keys; empty for all keys. */
-type UseRequest = { readonly now: Date; readonly key: string };
+/** `key` is a part of the names or the prefixes of the keys; empty for all keys. `operation` is `null` for all operations. */
+type UseRequest = TimeSpan & { readonly now: Date; readonly key: string; readonly operation: string | null };
 
-/** Returns the use of the keys that match, for an actor who may see all keys. */
+/**
+ * Returns the use of the keys that match, for an actor who may see all keys. `byOperation` has the other operations, too, so that
+ * people can choose one of them.
+ */
 export async function getOrganizationUse(
   db: Database,
   actor: Actor,
-  { now, key }: UseRequest,
+  { key, ...request }: UseRequest,
 ): Promise<OrganizationUse & { readonly byOperation: readonly OperationUse[] }> {
   requireRight(actor, 'see keys of others');
   const keyIds = await listKeyIds(db, actor, key);
   const [use, byOperation] = await Promise.all([
-    sumOrganizationUse(db, actor.scope, { now, keyIds, keys: MOST_USED }),
-    sumOperationUses(db, actor.scope, { now, keyIds }),
+    sumOrganizationUse(db, actor.scope, { ...request, keyIds, keys: MOST_USED }),
+    sumOperationUses(db, actor.scope, { ...request, keyIds }),
   ]);
   return { ...use, byOperation };
 }
@@ -165,17 +169,17 @@ export function exportOperationUse(
   return exportUsePages(db, actor, request, listOperationUses);
 }
 
-type PageOfUses<T> = { now: Date; keyIds: readonly string[] | null; after: T | null; limit: number };
+type PageOfUses<T> = Omit<UseRequest, 'key'> & { keyIds: readonly string[] | null; after: T | null; limit: number };
 
 async function* exportUsePages<T>(
   db: Database,
   actor: Actor,
-  { now, key }: UseRequest,
+  { key, ...request }: UseRequest,
   list: (db: Database, scope: OrganizationScope, page: PageOfUses<T>) => Promise<T[]>,
 ) {
   const keyIds = await listKeyIds(db, actor, key);
   yield* eachPage<T, T>(async (after) => {
-    const rows = await list(db, actor.scope, { now, keyIds, after, limit: EXPORT_PAGE_SIZE });
+    const rows = await list(db, actor.scope, { ...request, keyIds, after, limit: EXPORT_PAGE_SIZE });
     return { rows, next: rows.length < EXPORT_PAGE_SIZE ? null : (rows.at(-1) ?? null) };
   });
 }

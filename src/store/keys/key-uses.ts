@@ -7,6 +7,7 @@ import {
   MAX_USED_NETWORKS,
   type RecordedRequest,
   type ResultCounts,
+  type TimeSpan,
   totalOf,
   USE_PERIODS,
   type UsePeriod,
@@ -178,31 +179,43 @@ export function isShown(firstHour: string, firstDay: string): string {
   return `(u.period = 'hour' and u.starts_at >= ${firstHour} or u.period = 'day' and u.starts_at >= ${firstDay})`;
 }
 
+/** Returns the SQL condition for the rows of a span of time. The arguments are SQL for the members of a TimeSpan. */
+export function isInSpan(from: string, to: string): string {
+  return `(${from}::timestamptz is null or u.starts_at >= ${from}) and (${to}::timestamptz is null or u.starts_at < ${to})`;
+}
+
 export function firstShownOf(now: Date): readonly [firstHour: Date, firstDay: Date] {
   return [firstShown('hour', now), firstShown('day', now)];
 }
 
 /** Parses rows that JSON_OF_USE has rendered; `rows` is `null` if there are no rows. */
-export function usageFrom(rows: readonly UseJson[] | null, now: Date): KeyUsage {
+export function usageFrom(rows: readonly UseJson[] | null, now: Date, span?: TimeSpan): KeyUsage {
   const found: Record<UsePeriod, KeyPeriodUse[]> = { hour: [], day: [] };
   for (const [period, startsAt, successful, refused, failed, limited] of rows ?? [])
     found[period].push({ startsAt: new Date(startsAt * 1000), successful, refused, failed, limited });
-  return usageOf(found, now);
+  return usageOf(found, now, span);
 }
 
 export type MostUsedKey = ResultCounts & Pick<ApiKey, 'id' | 'name' | 'prefix'> & { readonly holder: Holder };
 
 export type OrganizationUse = {
   readonly usage: KeyUsage;
-  /** The keys with the most requests in the shown days, in descending order of requests. */
+  /** The keys with the most requests in these days, in descending order of requests. */
   readonly mostUsed: readonly MostUsedKey[];
 };
 
 const FIND_OF_ORGANIZATION = {
   name: 'find_organization_use',
   text: `
-    with shown as (select * from key_uses u where u.organization_id = $1 and ${isShown('$2', '$3')}
-      and ($5::uuid[] is null or u.key_id = any($5))),
+    with counts as (
+      select key_id, period, starts_at, successful, refused, failed, limited
+      from key_uses where organization_id = $1 and $6::text is null
+      union all
+      select key_id, 'day', starts_at, successful, refused, failed, 0
+      from key_operation_uses where organization_id = $1 and operation = $6),
+    shown as (
+      select * from counts u
+      where ${isShown('$2', '$3')} and ${isInSpan('$7', '$8')} and ($5::uuid[] is null or u.key_id = any($5))),
     periods as (
       select period, starts_at, sum(successful) as successful, sum(refused) as refused, sum(failed) as failed,
              sum(limited) as limited
@@ -224,20 +237,29 @@ const FIND_OF_ORGANIZATION = {
        join users holder on holder.organization_id = $1 and holder.id = k.user_id) as "mostUsed"`,
 };
 
+/** `keyIds` is `null` for all keys, and `operation` for all operations. */
+type UsesOf = TimeSpan & {
+  readonly now: Date;
+  readonly keyIds: readonly string[] | null;
+  readonly operation: string | null;
+};
+
 /**
- * Sums the requests of keys of the organization in one SQL query. `keyIds` is `null` for all keys. `keys` is the number of most
- * used keys to return.
+ * Sums the requests of keys of the organization in one SQL query. `keys` is the number of most used keys to return. With a filter
+ * by operation or time, `usage.hour` is empty, because the requests to an operation are counted by day.
  */
 export async function sumOrganizationUse(
   db: Database,
   scope: OrganizationScope,
-  { now, keyIds = null, keys }: { now: Date; keyIds?: readonly string[] | null; keys: number },
+  { now, keyIds, operation, from, to, keys }: UsesOf & { keys: number },
 ): Promise<OrganizationUse> {
   const { rows } = await db.pool.query<{ uses: UseJson[] | null; mostUsed: MostUsedKey[] | null }>({
     ...FIND_OF_ORGANIZATION,
-    values: [scope.organizationId, ...firstShownOf(now), keys, keyIds],
+    values: [scope.organizationId, ...firstShownOf(now), keys, keyIds, operation, from, to],
   });
-  return { usage: usageFrom(rows[0]?.uses ?? null, now), mostUsed: rows[0]?.mostUsed ?? [] };
+  const usage = usageFrom(rows[0]?.uses ?? null, now, { from, to });
+  const hasHours = [operation, from, to].every((filter) => filter === null);
+  return { usage: hasHours ? usage : { ...usage, hour: [] }, mostUsed: rows[0]?.mostUsed ?? [] };
 }
 
 /** The requests with a key in one hour or day. */
@@ -254,9 +276,10 @@ const LIST_COUNTED = {
     select u.period, u.starts_at as "startsAt", u.key_id as "keyId", k.name as "keyName", k.key_prefix as "keyPrefix",
            u.successful::float8, u.refused::float8, u.failed::float8, u.limited::float8
     from key_uses u join api_keys k on k.organization_id = u.organization_id and k.id = u.key_id
-    where u.organization_id = $1 and ${isShown('$2', '$3')} and ($4::uuid[] is null or u.key_id = any($4))
-      and ($5::uuid is null or (u.key_id, u.period, u.starts_at) > ($5, $6::use_period, $7::timestamptz))
-    order by u.key_id, u.period, u.starts_at limit $8`,
+    where u.organization_id = $1 and ${isShown('$2', '$3')} and ${isInSpan('$4', '$5')}
+      and ($6::uuid[] is null or u.key_id = any($6))
+      and ($7::uuid is null or (u.key_id, u.period, u.starts_at) > ($7, $8::use_period, $9::timestamptz))
+    order by u.key_id, u.period, u.starts_at limit $10`,
 };
 
 /**
@@ -266,15 +289,10 @@ const LIST_COUNTED = {
 export async function listCountedUses(
   db: Database,
   { organizationId }: OrganizationScope,
-  {
-    now,
-    keyIds,
-    after,
-    limit,
-  }: { now: Date; keyIds: readonly string[] | null; after: CountedKeyUse | null; limit: number },
+  { now, from, to, keyIds, after, limit }: Omit<UsesOf, 'operation'> & { after: CountedKeyUse | null; limit: number },
 ): Promise<CountedKeyUse[]> {
   const position = [after?.keyId, after?.period, after?.startsAt].map((each) => each ?? null);
-  const values = [organizationId, ...firstShownOf(now), keyIds, ...position, limit];
+  const values = [organizationId, ...firstShownOf(now), from, to, keyIds, ...position, limit];
   return (await db.pool.query<CountedKeyUse>({ ...LIST_COUNTED, values })).rows;
 }
 

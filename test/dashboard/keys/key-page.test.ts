@@ -322,7 +322,7 @@ test('the requests by operation are listed and exported, for all keys or for tho
   const browser = await browserOf(dashboard, ours.manager);
   const page = await browser.get(REQUESTS);
   expect(wordsOf(page)).toContain('createParentProgram 2,000 3 0 getKey 11 2 0');
-  expect(page.text).toContain(`href="${REQUESTS}/list?status=refused&amp;operation=createParentProgram"`);
+  expect(page.text).toContain(`href="${REQUESTS}/list?operation=createParentProgram&amp;status=refused"`);
   expect(wordsOf(await browser.get(`${REQUESTS}?key=Import`))).toContain('createParentProgram 2,000 3 0 getKey 10 1 0');
   const own = await (await browserOf(dashboard, ours.member)).get(`/profile/api-keys/${id}`);
   expect(wordsOf(own)).toContain('createParentProgram 2,000 3 0 getKey 10 1 0');
@@ -337,6 +337,57 @@ test('the requests by operation are listed and exported, for all keys or for tho
     `${day},${id},Import,${prefix},createParentProgram,2000,3,0`,
     `${day},${id},Import,${prefix},getKey,10,1,0`,
   ]);
+});
+
+test('the usage is filtered by operation and days, in the charts, the tables and the files', async () => {
+  const people = await createPeople(db);
+  const { organizationId } = people.scope;
+  const now = dashboard.now();
+  const id = await usedKey(people, 'Import', 10);
+  const [today, threeDaysAgo] = [now, new Date(now.getTime() - 3 * DAY_MS)].map((at) => at.toISOString().slice(0, 10));
+  const written = { organizationId, keyId: id, operation: 'createParentProgram' };
+  await addRequests(db, { ...written, at: now, successful: 2000 });
+  await addRequests(db, { ...written, at: new Date(now.getTime() - 3 * DAY_MS), successful: 7, refused: 3 });
+  const browser = await browserOf(dashboard, people.manager);
+  const byOperation = await browser.get(`${REQUESTS}?operation=createParentProgram`);
+  expect(byOperation.text).toContain('aria-label="Last 30 days: 2,007 successful, 3 refused, 0 failed;');
+  expect(byOperation.text).not.toContain('Last 48 hours');
+  expect(wordsOf(byOperation)).toContain('createParentProgram 2,007 3 0 See the requests Export the operations as CSV');
+  expect(byOperation.text).toContain(`${REQUESTS}/list?operation=createParentProgram&amp;status=refused`);
+  expect(wordsOf(byOperation)).toMatch(/Import charter_live_\w+… The member 2,007 3 0/);
+  const past = `from=${threeDaysAgo}&to=${threeDaysAgo}`;
+  const byDay = await browser.get(`${REQUESTS}?${past}`);
+  expect(byDay.text).toMatch(/aria-label="\d+ \w+ 20\d\d: 7 successful, 3 refused, 0 failed;/);
+  expect(wordsOf(byDay)).toContain('createParentProgram 7 3 0 See the requests');
+  expect(byDay.text).not.toMatch(/<text [^>]*>Today</);
+  expect(byDay.text).toContain(`from=${threeDaysAgo}T00%3A00&amp;to=${threeDaysAgo}T23%3A59`);
+  expect((await browser.get(`${REQUESTS}?from=${today}`)).text).toContain(
+    'aria-label="Today: 2,010 successful, 1 refused',
+  );
+  const rowsIn = async (file: string) =>
+    (await browser.get(`${REQUESTS}${file}`)).text
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((row) => row.replace(/charter_live_\w+/, ''));
+  const day = `${threeDaysAgo}T00:00:00.000Z`;
+  expect(await rowsIn(`/operations.csv?${past}`)).toEqual([`${day},${id},Import,,createParentProgram,7,3,0`]);
+  expect((await rowsIn(`.csv?${past}`)).filter((row) => row.startsWith('day'))).toEqual([
+    `day,${day},${id},Import,,7,3,0,0`,
+  ]);
+  expect(await rowsIn('/operations.csv?operation=getKey')).toHaveLength(1);
+});
+
+test('a filter of the usage that is wrong gets a message, and no file', async () => {
+  const browser = await browserOf(dashboard, manager);
+  for (const [query, message] of [
+    ['from=yesterday', 'From, UTC must be a day such as 2026-01-31.'],
+    ['from=2999-01-01', 'From, UTC must not be in the future.'],
+    ['to=2020-01-31', 'To, UTC must not be before'],
+  ] as const) {
+    expectToSay(await browser.get(`${REQUESTS}?${query}`), 422, message);
+    expect((await browser.get(`${REQUESTS}.csv?${query}`)).headers['location']).toBe(`${REQUESTS}?${query}`);
+  }
 });
 
 test('the page says so if an organization has sent no requests', async () => {
