@@ -66,11 +66,11 @@ function llmsIndex(site: Site): string {
 
 > ${contract.info.summary} The server of this documentation is ${site.server}.
 
-Everything for integrators in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
+Everything that a program needs, in one file: ${site.address}/llms-full.txt. The OpenAPI document: ${site.address}/openapi.json.
 ${site.support === null ? '' : `Support: ${site.support}\n`}
 ## Guides
 
-${linksOf(guides.filter((guide) => !isForOperators(guide)))}
+${linksOf(guides.filter(isForPrograms))}
 
 ## Reference
 
@@ -80,24 +80,27 @@ ${operationLinks.join('\n')}
 
 ## Optional
 
-These guides are for those who operate a server of Charter.
+These guides are for those who use the dashboard, who operate a server, or who ask why the API is as it is.
 
-${linksOf(guides.filter(isForOperators))}
+${linksOf(guides.filter((guide) => !isForPrograms(guide)))}
 `;
 }
 
-function isForOperators({ group }: Guide): boolean {
-  return group === 'Operate';
+/** The groups of guides.yaml that are for people. An agent that writes a program does not need these guides. */
+const GROUPS_FOR_PEOPLE = ['Use the dashboard', 'Operate', 'About the API'];
+
+function isForPrograms({ group }: Guide): boolean {
+  return !GROUPS_FOR_PEOPLE.includes(group);
 }
 
-/** Returns the text of llms-full.txt: everything that integrators need. Each error is described once, in the guide to errors. */
+/** Returns the text of llms-full.txt: everything that a program needs. Each error is described once, in the guide to errors. */
 function llmsFull(site: Site): string {
   const { contract, guides } = site.source;
   const places: Places = (target) => `${site.address}/${IN_MARKDOWN(target)}`;
   const schemas = (name: string) => `${site.address}/reference/schemas.md#${name.toLowerCase()}`;
   return [
     `# ${contract.info.title}\n\n${contract.info.summary} Server: ${site.server}`,
-    ...guides.filter((guide) => !isForOperators(guide)).map((guide) => guideMarkdown(site, guide, places).trim()),
+    ...guides.filter(isForPrograms).map((guide) => guideMarkdown(site, guide, places).trim()),
     ...[...contract.operations, ...contract.webhooks].map((each) =>
       withoutLabels(`# ${each.summary}\n\n${operationMarkdown(each, schemas, { isBrief: true })}`),
     ),
