@@ -1,15 +1,18 @@
 // Finds the places in the documentation that answer a query. The build puts MiniSearch before this script and the index after it.
 
-/** The weights of a match in the title of a place, in the text beside the title, and in the remaining text. */
-const FIELDS = { title: 1, where: 0.45, text: 0.3 };
+/** The weights of a match in the title of a place, the text beside the title, the first words, and the remaining text. */
+const FIELDS = { title: 1, where: 0.45, lead: 0.45, text: 0.3 };
 const EXACT = 1;
 const BEGINNING = 0.75;
 const SIMILAR = 0.5;
 const SYNONYM = 0.9;
+/** The strengths of a place that the writers have chosen for a phrase: for most words of the query, and for fewer of them. */
+const CHOSEN_FOR_MOST = 1.5;
+const CHOSEN_FOR_FEWER = 1.2;
 const MAX_RESULTS = 12;
 
 const STOP_WORDS = new Set(
-  'a about am an and any are as at be been by can could did do does for from getting had has have how i if in into is it its me my of on or our please should that the their them there these this those to via was we were what when where which who why will with would you your'.split(
+  'a about am an and any are as at be been by can could did do does doesn don for from getting had has have how i if in into is isn it its me my no not of on only or our please should that the their them there these this those to via was we were what when where which who why will with would you your'.split(
     ' ',
   ),
 );
@@ -66,12 +69,13 @@ function stemOf(word) {
  */
 globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   const entries = rows.map(([kind, title, where, name, anchor, text, weight], id) => {
-    return { id, kind, title, where, name, anchor, text, weight };
+    const [lead] = text.split('\n');
+    return { id, kind, title, where, name, anchor, lead, text, weight };
   });
   const titles = entries.map(({ title }) => new Set(stemsOf(title).filter((word) => !STOP_WORDS.has(word))));
   const byPlace = Map.groupBy(entries, ({ name, anchor }) => `${name}${anchor}`);
-  const spoken = synonyms
-    .map(([said, written]) => ({ said: stemsOf(said).join(' '), written }))
+  const spoken = [...Map.groupBy(synonyms, ([said]) => stemsOf(said).sort().join(' '))]
+    .map(([said, meanings]) => ({ said: said.split(' '), written: meanings.map(([, written]) => written) }))
     .sort((a, b) => b.said.length - a.said.length);
   const index = new globalThis.MiniSearch({
     fields: Object.keys(FIELDS),
@@ -105,27 +109,27 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
     return { strengths, rarity: Math.log(1 + entries.length / (1 + (isKnown || found.length))) };
   });
 
-  /** Splits the query into words and into phrases that have synonyms. */
+  /**
+   * Splits the query into phrases that have synonyms, and the remaining words without stop words. The words of a phrase can be in any
+   * order, with one other word of the query between them.
+   */
   function conceptsOf(query) {
     const words = stemsOf(query);
     const kept = words.filter((word) => !STOP_WORDS.has(word));
-    const rest = kept.length === 0 ? words : kept;
-    const concepts = [];
-    for (let i = 0; i < rest.length; ) {
-      const phrase = spoken.filter(({ said }) => {
-        const { length } = said.split(' ');
-        return rest.slice(i, i + length).join(' ') === said;
-      });
-      const length = phrase[0]?.said.split(' ').length ?? 1;
-      const own = rest.slice(i, i + length);
-      const written = phrase.filter(({ said }) => said === phrase[0].said).map((each) => each.written);
-      concepts.push({ own, written });
-      i += length;
-    }
-    return concepts;
+    const known = kept.length === 0 ? words : kept;
+    const left = new Set(known);
+    const phrases = spoken.flatMap(({ said, written }) => {
+      const own = said.filter((word) => left.has(word));
+      const places = own.map((word) => known.indexOf(word));
+      const isThere = said.every((word) => words.includes(word) && (left.has(word) || STOP_WORDS.has(word)));
+      if (!isThere || own.length === 0 || Math.max(...places) - Math.min(...places) > own.length) return [];
+      for (const word of own) left.delete(word);
+      return [{ own, written, isMost: own.length > known.length / 2 }];
+    });
+    return [...phrases, ...[...left].map((word) => ({ own: [word], written: [], isMost: false }))];
   }
 
-  function strengthsOf({ own, written }) {
+  function strengthsOf({ own, written, isMost }) {
     const strengths = new Map();
     const raise = (id, strength) => strengths.set(id, Math.max(strength, strengths.get(id) ?? 0));
     const raiseByWords = (words, factor) => {
@@ -140,8 +144,7 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
     for (const meaning of written) {
       const places = byPlace.get(meaning);
       if (places === undefined) raiseByWords(stemsOf(meaning), SYNONYM);
-      // The writers have chosen this place for the word, so it precedes places that only contain the word.
-      else raise(places[0].id, 1.3);
+      else raise(places[0].id, isMost ? CHOSEN_FOR_MOST / places[0].weight : CHOSEN_FOR_FEWER);
     }
     return strengths;
   }
