@@ -40,7 +40,8 @@ const WEBHOOKS_TO_THIS_MACHINE = { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOWED
 
 /**
  * Starts a server in its own process. Resolves when the server listens. Of this process's environment, the server gets only PATH,
- * so that it has the default settings. The server exits when its IPC channel closes, even if this process is killed.
+ * so that it has the default settings. MALLOC_ARENA_MAX is set as in scripts/dist/deploy/Dockerfile. The server exits when its IPC
+ * channel closes, even if this process is killed.
  */
 export async function startServer(program: Program): Promise<RunningServer> {
   const { script, databaseUrl, postgresPid, settings = {}, logFile } = program;
@@ -49,6 +50,7 @@ export async function startServer(program: Program): Promise<RunningServer> {
   const env = {
     PATH: process.env['PATH'],
     NODE_ENV: 'production',
+    MALLOC_ARENA_MAX: '2',
     PORT: String(port),
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY,

@@ -41,7 +41,13 @@ test('the image runs as another user than root, and as the unit does', async () 
   // The image installs nothing, so it contains only what is in the artifact.
   expect(one('RUN')).toEqual([]);
   const settings = Object.fromEntries((one('ENV')[0] ?? '').split(' ').map((each) => each.split('=')));
-  expect(settings).toEqual({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '3000' });
+  const { HOST, PORT, ...shared } = settings;
+  expect([HOST, PORT]).toEqual(['0.0.0.0', '3000']);
+  const ofUnit = [...(await read('charter.service')).matchAll(/^Environment=(.*)$/gm)]
+    .map(([, value]) => value)
+    .join(' ');
+  expect(shared).toEqual({ NODE_ENV: 'production', MALLOC_ARENA_MAX: '2' });
+  for (const [name, value] of Object.entries(shared)) expect(ofUnit.split(' ')).toContain(`${name}=${value}`);
 });
 
 /** Returns the value of a setting in seconds, for example of "timeout check 3s" or "TimeoutStopSec=400s". */
