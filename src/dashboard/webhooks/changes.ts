@@ -1,4 +1,5 @@
 import { formatNumber } from '../../domain/text.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { type Conflict, type Done, invalid } from '../../service/outcome.ts';
 import { resendFailed } from '../../service/webhooks/deliveries.ts';
@@ -12,7 +13,7 @@ import {
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
 import { MAX_RESENT } from '../../store/webhooks/webhook-history.ts';
 import { NOT_A_MINUTE, parseMinute, text, withParser } from '../forms/fields.ts';
-import { emptyOf, type Fields, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
+import { type Fields, type Filled, type Form, fieldsOf, problemSummary } from '../forms/form.ts';
 import { endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
 import { type Problem, problemOf } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -129,16 +130,25 @@ export const RESEND_FAILED_FORM = {
 };
 
 export async function showResendFailed(context: SignedInContext): Promise<View> {
-  return resendFailedPage(context, { typed: emptyOf(RESEND_FAILED_FORM), problem: null });
+  return resendFailedPage(context, null);
 }
 
-async function resendFailedPage(context: SignedInContext, filled: Filled<typeof RESEND_FAILED_FORM>): Promise<View> {
+/** Returns the page with the form. In an empty form (`null`), the time is one day before the endpoint began to fail. */
+async function resendFailedPage(
+  context: SignedInContext,
+  given: Filled<typeof RESEND_FAILED_FORM> | null,
+): Promise<View> {
   const endpoint = await readEndpoint(context);
+  const dayBefore = new Date((endpoint.failingSince ?? context.now).getTime() - DAY_MS);
+  const filled = given ?? {
+    typed: { since: dayBefore.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length) },
+    problem: null,
+  };
   const content = actionForm(context, {
     action: endpointUrl(endpoint.id, 'resend'),
-    fields: html`<p>The events whose deliveries have failed for good are sent again, with the same ids.</p>${fieldsOf(RESEND_FAILED_FORM, filled).since}`,
+    fields: html`<p>The events whose last attempt failed are sent again at once, with the same ids. Those that would be retried later are sent, too.</p>${fieldsOf(RESEND_FAILED_FORM, filled).since}`,
     button: 'Resend all failed',
-    cancel: urlOf(endpointUrl(endpoint.id), { state: 'failed' }),
+    cancel: endpointUrl(endpoint.id),
   });
   const { problem } = filled;
   return confirmationPage(context, endpoint, {
@@ -149,7 +159,7 @@ async function resendFailedPage(context: SignedInContext, filled: Filled<typeof 
   });
 }
 
-/** Resends the events from a given time on whose deliveries have failed. */
+/** Resends the events from a given time on whose last attempt failed. */
 export async function resendAllFailed(
   context: SignedInContext,
   { values, typed }: Form<typeof RESEND_FAILED_FORM>,
@@ -160,5 +170,5 @@ export async function resendAllFailed(
     return resendFailedPage(context, { typed, problem });
   }
   const { count } = await resendFailed(context.dashboard.db, context.actor, { endpointId, since: values.since });
-  return redirect(urlOf(endpointUrl(endpointId), { state: 'failed', done: count === 0 ? 'none-resent' : 'resent' }));
+  return redirect(urlOf(endpointUrl(endpointId), { done: count === 0 ? 'none-resent' : 'resent' }));
 }

@@ -1,12 +1,13 @@
 import type { PeriodUse } from '../../domain/keys/key-usage.ts';
 import { mayGovern } from '../../domain/people/role.ts';
+import { formatNumber } from '../../domain/text.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { type DeliveryListPage, listDeliveries } from '../../service/webhooks/deliveries.ts';
 import { getEndpoint } from '../../service/webhooks/endpoints.ts';
 import type { WebhookEndpointDetails } from '../../store/webhooks/webhook-endpoints.ts';
-import type { ListedWebhookDelivery } from '../../store/webhooks/webhook-history.ts';
+import { type ListedWebhookDelivery, MAX_RESENT } from '../../store/webhooks/webhook-history.ts';
 import { deliveryUrl, endpointUrl, urlOf, WEBHOOKS_URL } from '../http/addresses.ts';
 import type { SignedInContext } from '../http/request-context.ts';
 import type { View } from '../http/view.ts';
@@ -35,7 +36,8 @@ const DONE = new Map<string, (endpoint: WebhookEndpointDetails) => string | unde
   ['changed', () => 'The endpoint is saved.'],
   [
     'resent',
-    () => 'Failed deliveries are sent again. Those that are still listed are older, or were too many at once.',
+    () =>
+      `Failed deliveries are sent again now, at most ${formatNumber(MAX_RESENT)} at once. Refresh shows their results.`,
   ],
   ['none-resent', () => 'No delivery since then has failed.'],
   [
@@ -126,7 +128,7 @@ function attemptSection({ days }: WebhookEndpointDetails, now: Date): Html {
 type Deliveries = {
   readonly endpoint: WebhookEndpointDetails;
   readonly deliveries: DeliveryListPage;
-  /** Whether the list contains only failed deliveries. */
+  /** Whether the list contains only deliveries without a further attempt. */
   readonly isFailed: boolean;
   readonly isFirst: boolean;
 };
@@ -138,21 +140,21 @@ function deliverySection(
   const url = endpointUrl(endpoint.id);
   const state = isFailed ? 'failed' : null;
   const resend =
-    isFailed &&
     mayGovern(actor.role) &&
     html`<a class="button" href="${endpointUrl(endpoint.id, 'resend')}">${icon('rotate')}Resend all failed</a>`;
   const test =
+    !isFailed &&
     mayGovern(actor.role) &&
     postForm(
       { action: endpointUrl(endpoint.id, 'test'), formToken },
       html`<button class="button">Send a test event</button>`,
     );
   const none = isFailed
-    ? 'No delivery has failed.'
+    ? 'No delivery has failed for good. Deliveries that will be retried are under All.'
     : isFirst
       ? 'Nothing was sent yet. Charter sends an event at the next change of a parent program, or when an administrator sends a test event.'
       : 'There are no more deliveries.';
-  return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2><div class="actions"><a class="button" href="${urlOf(url, { state })}#deliveries">Refresh</a>${isFailed ? resend : test}</div></div>
+  return html`<section aria-labelledby="deliveries"><div class="section-head"><h2 id="deliveries">Deliveries</h2><div class="actions"><a class="button" href="${urlOf(url, { state })}#deliveries">Refresh</a>${resend}${test}</div></div>
 ${tabBar({
   label: 'Status',
   tabs: [

@@ -37,7 +37,7 @@ const PAGE_SIZE = 25;
 
 type DeliveryListRequest = {
   readonly endpointId: string;
-  /** Whether only failed deliveries are listed. */
+  /** Whether only deliveries without a further attempt are listed. */
   readonly isFailed: boolean;
   readonly after: string | null;
   readonly before: string | null;
@@ -116,10 +116,13 @@ export async function resendDelivery(
   });
 }
 
-/** The number of failed deliveries that are sent again. */
+/** The number of deliveries that are sent again. */
 type FailedResent = { readonly kind: 'failed-resent'; readonly count: number };
 
-/** Resends the events that occurred since an instant and whose deliveries have failed, the oldest first, at most MAX_RESENT. */
+/**
+ * Resends at once the events that occurred since an instant and whose last attempt failed, the oldest first, at most MAX_RESENT.
+ * Deliveries that would be retried later are sent, too.
+ */
 export async function resendFailed(
   db: Database,
   actor: Actor,

@@ -43,7 +43,7 @@ const SELECT = `d.message_id as "messageId", d.is_test as "isTest", e.type as "e
 
 type DeliveryQuery = {
   readonly endpointId: string;
-  /** Whether only failed deliveries are listed. */
+  /** Whether only deliveries without a further attempt are listed. */
   readonly isFailed: boolean;
   /** The position that the page follows or precedes; `null` for the first page. */
   readonly from: Edge<{ readonly id: string }> | null;
@@ -201,8 +201,9 @@ export async function resendWebhookDelivery(
 export const MAX_RESENT = 1000;
 
 /**
- * Makes failed deliveries due now: those of events since an instant, the oldest first, at most MAX_RESENT. Returns the number of
- * these deliveries. Test events are left out.
+ * Makes deliveries due now whose last attempt failed, with or without a further attempt: those of events since an instant, the
+ * oldest first, at most MAX_RESENT. Returns the number of these deliveries. Test events and deliveries with an attempt in progress
+ * are left out.
  */
 export async function resendFailedDeliveries(
   tx: Transaction,
@@ -212,9 +213,13 @@ export async function resendFailedDeliveries(
   const { organizationId } = scope;
   return tx.$executeRaw`
     ${MAKE_DUE} where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
-      select message_id from webhook_deliveries
-      where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and state = 'failed'
+      select message_id from webhook_deliveries d
+      where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
         and not is_test and message_id > ${positionBefore(since)}::uuid
+        and (state = 'failed' or next_attempt_at > now() and failures > 0 and exists (
+          select from webhook_attempts
+          where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+            and message_id = d.message_id and number = d.attempts))
       order by message_id limit ${MAX_RESENT}::int for no key update)`;
 }
 

@@ -244,7 +244,7 @@ test('an endpoint is added, tried, sent a change twice, given another secret, an
   expect(wordsOf(await browser.get(endpoint))).toMatch(/Last 7 days At most \d+ in one day \d+ successful \d+ failed/);
 });
 
-test('failed deliveries are listed alone, and those since a time are sent again', async () => {
+test('deliveries that failed for good are listed alone, and all failed ones since a time are sent again at once', async () => {
   const { browser, people, endpointId, endpoint, messageId } = await createDelivery(
     'administrator',
     [FAILED],
@@ -253,21 +253,39 @@ test('failed deliveries are listed alone, and those since a time are sent again'
   const { organizationId } = people.scope;
   const other = await writeEvent(db, people.scope, 'Succeeded');
   await writeAttempts(db, { organizationId, endpointId, messageId: other }, [{}], 'succeeded');
+  const [retried, underWay] = [
+    await writeEvent(db, people.scope, 'Retried'),
+    await writeEvent(db, people.scope, 'Under way'),
+  ];
+  const nextAttemptAt = new Date(Date.now() + 3_600_000);
+  for (const messageId of [retried, underWay]) {
+    await writeAttempts(db, { organizationId, endpointId, messageId }, [FAILED], 'pending');
+    const attempts = messageId === underWay ? 2 : 1;
+    await db.prisma.webhookDelivery.updateMany({
+      where: { messageId },
+      data: { nextAttemptAt, attempts, failures: 1 },
+    });
+  }
   const failed = await browser.get(`${endpoint}?state=failed`);
   expect([failed.text.includes(messageId), failed.text.includes(other)]).toEqual([true, false]);
   const path = `${endpoint}/resend`;
+  const dayAgo = new Date(dashboard.now().getTime() - 86_400_000).toISOString().slice(0, 16);
+  expect((await browser.get(path)).text).toContain(`value="${dayAgo}"`);
   const resend = (since: string) => browser.submit(path, { since });
   const minuteOf = (ms: number) => new Date(dashboard.now().getTime() + ms).toISOString().slice(0, 16);
   expectToSay(await resend('yesterday'), 422, 'Failed since, UTC must be a time such as 2026-01-31T14:05.');
   expect((await resend(minuteOf(5 * 60_000))).headers['location']).toContain('done=none-resent');
   expect((await resend(minuteOf(-5 * 60_000))).headers['location']).toContain('done=resent');
-  const states = await db.prisma.webhookDelivery.findMany({ where: { endpointId }, orderBy: { state: 'asc' } });
+  const states = await db.prisma.webhookDelivery.findMany({ where: { endpointId }, orderBy: { messageId: 'asc' } });
   expect(states.map(({ messageId, state, failures }) => [messageId, state, failures])).toEqual([
     [messageId, 'pending', 0],
     [other, 'succeeded', 0],
+    [retried, 'pending', 0],
+    [underWay, 'pending', 1],
   ]);
+  expect(wordsOf(await browser.get(`${endpoint}?state=failed`))).toContain('No delivery has failed for good.');
   const log = await db.prisma.auditEvent.findFirstOrThrow({ where: { organizationId, action: 'webhook.resent' } });
-  expect(log.detail).toMatchObject({ endpoint: endpointId, deliveries: '1' });
+  expect(log.detail).toMatchObject({ endpoint: endpointId, deliveries: '2' });
   const managing = await browserOf(dashboard, people.manager);
   expect((await managing.get(`${endpoint}?state=failed`)).text).not.toContain(path);
 });
