@@ -16,8 +16,8 @@ const INDEX = /-- CreateIndex\nCREATE ((?:UNIQUE )?INDEX) (".*" ON ("\w+").*;\n)
 
 /**
  * Returns the migrations for a change of the schema. `sql` is what Prisma writes for the change; `earlier` is the SQL of all
- * earlier migrations. Each index on an existing table is built concurrently, in a migration of its own. If columns of a table
- * with events are added or dropped, the migration repeats the table's last "record_events_of" call.
+ * earlier migrations. Each index on an existing table is built concurrently, in a migration of its own. If columns
+ * are added to or dropped from a table whose changes are events, the migration repeats the table's last "record_events_of" call.
  */
 export function migrationsOfChange(sql: string, earlier: string): NewMigration[] {
   const created = [...sql.matchAll(/^CREATE TABLE ("\w+")/gm)].map(([, table]) => table);
@@ -41,9 +41,9 @@ function callOf(table: string, earlier: string): string {
 }
 
 /**
- * Returns the migrations that add, replace or drop a CHECK constraint, in order. A separate migration validates the constraint,
- * because PostgreSQL reads all rows for that; its lock allows reads and writes. If a constraint is replaced, the old one stays
- * until the new one is valid.
+ * Returns the migrations that add, replace or drop a CHECK constraint, in order. The constraint is validated in a separate
+ * migration, because PostgreSQL then reads all rows. The lock of the validation allows reads and writes; the lock of the addition
+ * does not. If a constraint is replaced, the old one stays until the new one is valid.
  */
 export function migrationsOfCheck(
   check: ColumnCheck,

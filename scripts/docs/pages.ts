@@ -47,7 +47,7 @@ ${
   return renderPage(site, { name: slug, title, description: summaryOf(guide), markdown: `${slug}.md`, content });
 }
 
-/** Returns what a reader needs first: a key, the first request, and the guides by task. */
+/** Returns the Markdown of the start page: how to get a key and make the first request, and the guides by task. */
 export function startMarkdown({ source: { contract, guides }, server }: Site): string {
   const reference = [...contract.operations, ...contract.webhooks].map(({ operationId, summary }) => {
     return { slug: `reference/${operationId}`, title: summary, group: 'Reference' };

@@ -141,8 +141,8 @@ async function sendForced(
 }
 
 /**
- * Applies the first override that fits the request, unless the client's preferences name a response. The override is put before
- * these preferences, because the first of two equal preferences counts.
+ * Applies the first override that fits the request, unless the Prefer header names a response. The override is added to the start
+ * of the Prefer header, because if a preference (such as "delay") occurs twice, the first one counts.
  */
 function applyOverride(
   { url, headers }: ApiRequest,

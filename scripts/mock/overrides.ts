@@ -13,7 +13,10 @@ export type Override = {
   readonly example: string | null;
   /** The body that replaces the contract's example. It may be `null`, so it is omitted if there is no such body. */
   readonly body?: unknown;
-  /** Creates the body for a request. Rejects if the contract does not allow it. Omitted if the body is always the same. */
+  /**
+   * Creates the body of the response to a request. Rejects if the contract does not allow this body. The function is omitted if
+   * the body is always the same.
+   */
   readonly createBody?: (request: SentRequest) => Promise<unknown>;
   /** Headers that replace the response's headers with the same names. */
   readonly headers?: Readonly<Record<string, string>>;

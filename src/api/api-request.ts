@@ -260,7 +260,7 @@ export type JsonBody = {
   readonly text: string;
   /** The parsed JSON; `undefined` if there is no body. */
   readonly value: unknown;
-  /** The paths of fields that occur more than once, at most as many as a 422 lists. */
+  /** The paths of fields that occur more than once in the body. There are at most MAX_FIELDS, because a 422 lists no more. */
   readonly repeated: readonly string[];
 };
 

@@ -11,7 +11,9 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'unavailable';
 
-/** The messages for each field: "name", "metadata.colour", the name of a parameter, or "body" for the whole body. */
+/**
+ * The messages, by field. A field is named as "name", "metadata.colour", the name of a parameter, or "body" for the whole body.
+ */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /**

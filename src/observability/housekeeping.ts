@@ -53,7 +53,7 @@ const TASKS = {
   events: (db, deletion, { eventDays }) => deleteExpiredEvents(db, deletion, eventDays),
 } satisfies Record<string, (db: Database, deletion: Deletion, retention: Retention) => Promise<number>>;
 
-/** The kind of the rows that a task deletes. */
+/** The name of a task: the kind of rows that it deletes. */
 export type HousekeepingTask = keyof typeof TASKS;
 
 /** The tasks in the order in which they run. The assertion is safe, because no other code adds a property to `TASKS`. */

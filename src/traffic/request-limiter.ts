@@ -39,7 +39,10 @@ export type RequestLimiterOptions = Pick<TokenLeasesOptions, 'lease' | 'onFailur
   readonly maxWaiting?: number;
 };
 
-/** The time after which an unused subject can be forgotten. Some unused subjects are kept for up to twice this time. */
+/**
+ * The time after which the tokens of a key, organization or address can be forgotten if they are not used. Some are kept for up
+ * to twice this time.
+ */
 const GENERATION_MS = 10_000;
 const MAX_GENERATION_SIZE = 20_000;
 

@@ -176,7 +176,7 @@ test('a language that the reader chooses holds for all samples, and arrow keys c
   expect(await page.getByRole('tabpanel').count()).toBe(1);
 });
 
-// The bug: a browser that stores nothing for a site throws when a script accesses the storage, which ended the script.
+// The bug: in a browser that stores nothing for a site, accessing the storage throws an error, and this error ended the script.
 test('the theme, the languages and the search work in a browser that stores nothing for the site', async () => {
   await using context = await openContext(site.browser, { baseURL: site.server.url, problems: site.problems });
   const page = await context.newPage();

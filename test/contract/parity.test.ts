@@ -117,8 +117,9 @@ const REORDERED = `
     the contract's schema and examples, and in the columns of src/store/resources/tables/.`;
 
 /**
- * Returns the characters of the text in sorted order, so that texts with the same members in different orders become equal.
- * Sorting the members would not suffice, because a body is a string within the text.
+ * Returns the characters of the text in sorted order, so that two texts that differ only in the order of members become equal.
+ * The text is a reply as JSON. Its body is a string in this JSON, so sorting the members of the reply would not sort those of the
+ * body.
  */
 function sortedMembersOf(text: string): string {
   return [...text].toSorted().join('');

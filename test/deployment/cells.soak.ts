@@ -1,4 +1,4 @@
-// Three cells behind HAProxy, with the configuration of the artifact.
+// Three cells behind HAProxy, with the configuration that the release artifact contains.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

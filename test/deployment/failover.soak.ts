@@ -1,5 +1,5 @@
 // The primary is killed again and again under load. Patroni manages three PostgreSQL servers with synchronous replication.
-// HAProxy is in front of these servers and of two Charter servers, with the configurations of the artifact.
+// HAProxy is in front of these servers and of two Charter servers. It has the configurations that the release artifact contains.
 import { type Failure, type PatroniCluster, startPatroni } from '../support/postgres/patroni.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { connectTo } from '../support/postgres/store.ts';

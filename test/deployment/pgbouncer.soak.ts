@@ -1,4 +1,5 @@
-// Two servers behind PgBouncer in transaction mode, with the configuration of the artifact and the SQL statements of the guide.
+// Two servers behind PgBouncer in transaction mode. PgBouncer has the configuration that the release artifact contains, and is set
+// up with the SQL statements of the guide.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { removeCluster } from '../../src/postgres/embedded-cluster.ts';
@@ -23,8 +24,8 @@ import { length, until } from '../support/wait.ts';
 const RESTARTS = length({ full: 1, figures: 20 });
 const LIST = '/api/parent_programs';
 /**
- * The number of connections from PgBouncer to PostgreSQL. It is less than the number of clients, than the connections of a server
- * to PgBouncer, and than the requests that a server processes concurrently.
+ * The number of connections from PgBouncer to PostgreSQL. Each of these is greater: the number of clients, the number of
+ * connections from a server to PgBouncer, and the number of requests that a server processes concurrently.
  */
 const POOL_SIZE = 4;
 

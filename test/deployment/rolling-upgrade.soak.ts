@@ -1,5 +1,5 @@
-// Two servers behind HAProxy, with the configuration of the artifact. The version before the newest migration and the current
-// version serve side by side while the migration runs under load.
+// Two servers behind HAProxy, which has the configuration that the release artifact contains. The version before the newest
+// migration and the current version serve side by side while the migration runs under load.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';

@@ -231,7 +231,7 @@ test('connections that a stuck worker has not taken are served by another one on
       // A busy machine may refuse some requests because of load.
       const admitted = (outcomes: readonly unknown[]) => new Set(outcomes.filter((outcome) => outcome !== 503));
       const first = send(20);
-      // The other requests wait for worker 1.
+      // The other ten of the first 20 requests wait for worker 1.
       await until('the responses of worker 2', () => first.length === 10);
       for (let i = 0; i < 50; i += 1) await connectAndLeave(charter.url, 200);
       const later = send(10);

@@ -15,7 +15,7 @@ import { askedUrl, type SignedInContext } from '../http/request-context.ts';
 import { hiddenInput, postForm } from './parts.ts';
 import { day, instant } from './words.ts';
 
-/** Returns a warning if the server cannot send mails, for a page with settings about mails; otherwise `false`. */
+/** Returns a warning for pages with settings about mails if the server cannot send mails; otherwise `false`. */
 export function noMailWords({ dashboard: { outbox, publicUrl } }: SignedInContext): Html | false {
   const canMail = outbox.canSend && publicUrl !== undefined;
   return (

@@ -11,7 +11,7 @@ export function positionAt(version: string): string {
   return idOf({ milliseconds: microseconds / 1000n, microseconds: microseconds % 1000n, rest: 'bfff-ffffffffffff' });
 }
 
-/** Returns the position before every event with a timestamp at or after the instant. */
+/** Returns a position from which a reader gets every event with a timestamp at or after the instant. */
 export function positionBefore(instant: Date): string {
   // The timestamp of an event is the time of its version, rounded up.
   const microseconds = BigInt(Math.max(instant.getTime(), 1) - 1) * 1000n;

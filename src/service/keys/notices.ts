@@ -223,7 +223,7 @@ function inDays({ endsAt, createdAt }: ClaimedNotice): string {
   return days === 1 ? 'tomorrow' : `in ${days} days`;
 }
 
-/** Returns the path of the key's page or, for the former holder of a key that was moved, of the list that names the key. */
+/** Returns the path of the key's page. The former holder of a moved key gets the path of the list of keys instead. */
 function pathOf({ kind, keyId, holderId, holderKind }: ClaimedNotice): string {
   if (holderKind === 'integration') return `/organization/integrations/${holderId}/api-keys/${keyId}`;
   return kind === 'moved' ? '/profile/api-keys' : `/profile/api-keys/${keyId}`;

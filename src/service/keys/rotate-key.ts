@@ -37,7 +37,7 @@ export type Rotation = OneTimeForm & {
   /** The user for whom the key acts. */
   readonly userId: string;
   readonly environment: Environment;
-  /** The cell of this installation, as in a KeyRequest. */
+  /** The cell of this installation; `null` or omitted if the installation has no cells. */
   readonly cell?: string | null | undefined;
   /**
    * The number of days until the successor expires, as in a KeyRequest. If it is omitted, the successor expires when the old key

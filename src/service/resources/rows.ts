@@ -155,9 +155,9 @@ export async function removeRow<Row extends Stored>(
 }
 
 /**
- * Reads a row and passes it to `write`, which returns `null` if the row has changed since it was read. The first attempt uses a
- * single SQL statement without an explicit transaction, because all other writers of the organization wait until a write is
- * committed, and a transaction would delay the commit.
+ * Reads a row and passes it to `write`, which returns `null` if the row has changed since it was read. The first attempt writes
+ * without an explicit transaction, because a transaction would delay the commit, for which all other writers of the organization
+ * wait. If the row has changed, the second attempt locks it in a transaction.
  */
 async function changeRow<Row extends Stored, T>(
   context: WriteContext,

@@ -144,9 +144,9 @@ export type AuditFilters = {
 };
 
 export type AuditQuery = AuditFilters & {
-  /** The id of the event before the page; the page contains older events. `null` for the newest events. */
+  /** The page contains only events that are older than the event with this id. `null` if there is no such limit. */
   readonly after: string | null;
-  /** The id of the event after the page; the page contains newer events. `null` if there is no such limit. */
+  /** The page contains only events that are newer than the event with this id. `null` if there is no such limit. */
   readonly before?: string | null;
   /** The maximum number of rows. The caller asks for one row more than it shows. */
   readonly limit: number;

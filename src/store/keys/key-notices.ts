@@ -74,7 +74,7 @@ export const STAYS = 'not exists (select from organization_moves m where m.organ
 /** How long notices are kept; no notice is useful for longer. */
 const DAYS_KEPT = 90;
 
-/** Deletes the notices that are older than 90 days, of all organizations, in chunks. Returns the number of deleted notices. */
+/** Deletes in chunks, for all organizations, the notices that are older than 90 days. Returns the number of deleted notices. */
 export async function deleteOldKeyNotices(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(

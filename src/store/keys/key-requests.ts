@@ -92,8 +92,8 @@ const DELETE_SURPLUS_OF_KEYS = {
 const DELETE_SURPLUS = { name: 'delete_surplus_key_requests', text: deleteBeyond('') };
 
 /**
- * Deletes the requests that are older than 7 days, or too many for their key, of all organizations, in chunks. Returns the number
- * of deleted requests.
+ * Deletes in chunks, for all organizations, the requests that are older than 7 days, or too many for their key. Returns the
+ * number of deleted requests.
  */
 export async function deleteOldKeyRequests(db: Database, deletion: Deletion): Promise<number> {
   const before = new Date(deletion.now.getTime() - KEPT_REQUESTS.days * DAY_MS);

@@ -297,8 +297,8 @@ export async function listCountedUses(
 }
 
 /**
- * Deletes the counts of hours and days that are no longer shown, of all organizations, in chunks. Returns the number of deleted
- * rows.
+ * Deletes in chunks, for all organizations, the hourly and daily counts that are too old to be shown. Returns the number of
+ * deleted rows.
  */
 export async function deleteOldKeyUses(db: Database, deletion: Deletion): Promise<number> {
   let deleted = 0;
@@ -378,7 +378,7 @@ export async function noteNetworks(db: Database, uses: readonly KeyUse[]): Promi
 }
 
 /**
- * Deletes networks from which a key was not used for 60 days, of all organizations, in chunks. Returns the number of deleted
+ * Deletes in chunks, for all organizations, the networks from which a key was not used for 60 days. Returns the number of deleted
  * rows.
  */
 export async function deleteOldKeyNetworks(db: Database, deletion: Deletion): Promise<number> {

@@ -76,7 +76,7 @@ export async function listOperationUses(
   return (await pool.query<KeyOperationUse>({ ...LIST, values })).rows;
 }
 
-/** Deletes the counts of days that are no longer shown, of all organizations, in chunks. Returns the number of deleted rows. */
+/** Deletes in chunks, for all organizations, the counts of days that are no longer shown. Returns the number of deleted rows. */
 export async function deleteOldOperationUses(db: Database, deletion: Deletion): Promise<number> {
   const before = firstShown('day', deletion.now);
   return deleteInChunks(

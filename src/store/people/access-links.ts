@@ -59,7 +59,7 @@ export async function voidAccessLinksOf(tx: Transaction, scope: OrganizationScop
   return (await tx.accessLink.deleteMany({ where })).count;
 }
 
-/** Deletes the expired links of all organizations, in chunks. Returns the number of deleted links. */
+/** Deletes in chunks, for all organizations, the expired links. Returns the number of deleted links. */
 export async function deleteExpiredAccessLinks(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,

@@ -221,7 +221,7 @@ function limitsAt(now: Date): { readonly idleSince: Date; readonly createdBefore
   };
 }
 
-/** Deletes the expired sessions of all organizations, in chunks. Returns the number of deleted sessions. */
+/** Deletes in chunks, for all organizations, the expired sessions. Returns the number of deleted sessions. */
 export async function deleteExpiredSessions(db: Database, deletion: Deletion): Promise<number> {
   const { idleSince, createdBefore } = limitsAt(deletion.now);
   return deleteInChunks(

@@ -364,7 +364,7 @@ export async function deleteSsoSignIns(tx: Transaction, { organizationId }: Orga
   await tx.ssoSignIn.deleteMany({ where: { organizationId } });
 }
 
-/** Deletes the expired sign-ins of all organizations, in chunks. Returns the number of deleted sign-ins. */
+/** Deletes in chunks, for all organizations, the expired sign-ins. Returns the number of deleted sign-ins. */
 export async function deleteExpiredSsoSignIns(db: Database, deletion: Deletion): Promise<number> {
   const createdBefore = new Date(deletion.now.getTime() - SIGN_IN_MINUTES * MINUTE_MS);
   return deleteInChunks(

@@ -146,7 +146,7 @@ export function eventOf(json: string): string {
 }
 
 /**
- * Deletes the events that are older than `retentionDays`, of all organizations, in chunks. Returns the number of deleted events.
+ * Deletes in chunks, for all organizations, the events that are older than `retentionDays`. Returns the number of deleted events.
  */
 export async function deleteExpiredEvents(db: Database, deletion: Deletion, retentionDays: number): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - retentionDays * DAY_MS);

@@ -55,7 +55,7 @@ export async function recordResult(
     where organization_id = ${scope.organizationId}::uuid and key = ${key} ${PREPARED}`;
 }
 
-/** Deletes the keys that are older than 24 hours, of all organizations, in chunks. Returns the number of deleted keys. */
+/** Deletes in chunks, for all organizations, the keys that are older than 24 hours. Returns the number of deleted keys. */
 export async function deleteExpiredIdempotencyKeys(db: Database, deletion: Pick<Deletion, 'signal'>): Promise<number> {
   return deleteInChunks(
     deletion,

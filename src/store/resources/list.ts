@@ -101,7 +101,7 @@ export type Filters = {
   readonly conditions: readonly string[];
   /** SQL for the rows to select from. Default: the table. */
   readonly source?: string;
-  /** The end of the statement's name. Default: an empty string. */
+  /** A suffix for the name of the prepared statement, which must differ if the conditions differ. Default: an empty string. */
   readonly kind?: string;
 };
 
@@ -158,8 +158,8 @@ function startAfter(
 
 /**
  * Returns the position of a row with this id and this value of the sort field, both in the form that the contract defines. A
- * position is the 16 bytes of the id followed by the value in PostgreSQL's binary format, which PostgreSQL reads in half the time
- * of text.
+ * position is the 16 bytes of the id, followed by the value in PostgreSQL's binary format. PostgreSQL reads this format in half
+ * the time that it needs for text.
  */
 export function positionOf({ id, value }: { id: string; value: string }, field: SortField): Buffer {
   const bytes = field === 'name' ? Buffer.from(value) : bytesOfInstant(value);

@@ -59,7 +59,7 @@ type PreparedQuery = { readonly name: string; readonly text: string };
 export type Table<Row extends Stored> = Description<Row> & {
   readonly defaults: GivenContent<Row>;
   readonly setByOperations: GivenContent<Row>;
-  /** SQL for all columns. The times come last. */
+  /** SQL for all columns, without conversions. `created_at` and `updated_at` come last. */
   readonly shown: string;
   /** SQL for all columns. Timestamps in the content are in the form that the contract defines. */
   readonly shownInLists: string;
@@ -178,8 +178,8 @@ export function rowOfKept<Row extends Stored>(table: Table<Row>, keptOf: (field:
 }
 
 /**
- * Returns the row as it will be read back, with the keys of JSON in jsonb's order, so that the row has the same representation
- * and ETag.
+ * Returns the row as it will be read back. The members of JSON objects are in jsonb's order, so that the response to the write
+ * has the same representation and ETag as later reads.
  */
 export function storedRow<Row extends Stored>(
   table: Table<Row>,

@@ -249,7 +249,7 @@ export async function countTestDeliveries(
 const DAYS_KEPT = 30;
 
 /**
- * Deletes the deliveries that are older than `retentionDays`, with their attempts, of all organizations, in chunks. Returns the
+ * Deletes in chunks, for all organizations, the deliveries that are older than `retentionDays`, and their attempts. Returns the
  * number of deleted deliveries.
  */
 export async function deleteExpiredDeliveries(
@@ -287,7 +287,7 @@ export async function deleteExpiredDeliveries(
   });
 }
 
-/** Deletes the daily counts that are older than 30 days, of all organizations, in chunks. Returns the number of deleted rows. */
+/** Deletes in chunks, for all organizations, the daily counts that are older than 30 days. Returns the number of deleted rows. */
 export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Promise<number> {
   const cutoff = new Date(deletion.now.getTime() - DAYS_KEPT * DAY_MS);
   return deleteInChunks(
@@ -302,7 +302,7 @@ export async function deleteOldWebhookDays(db: Database, deletion: Deletion): Pr
   );
 }
 
-/** Erases the previous secrets that no longer sign, of all organizations, in chunks. Returns the number of erased secrets. */
+/** Erases in chunks, for all organizations, the previous secrets that no longer sign. Returns the number of erased secrets. */
 export async function eraseExpiredPreviousSecrets(db: Database, deletion: Deletion): Promise<number> {
   return deleteInChunks(
     deletion,

@@ -36,7 +36,7 @@ async function release(number: string, plants: readonly Planted[], flags: readon
   return runFile(join(path, 'scripts/release-contract/main.ts'), flags);
 }
 
-/** Returns every file below openapi/ except the contract and the linter, with its content. */
+/** Returns the content of every file below openapi/, by file name, without the contract and the linter. */
 async function files(): Promise<Record<string, string>> {
   const found = Object.entries(await filesIn(join(path, 'openapi')));
   return Object.fromEntries(found.filter(([name]) => name !== 'openapi.yaml' && !name.startsWith('lint/')));

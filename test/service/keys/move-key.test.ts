@@ -144,7 +144,7 @@ test('neither a key that has ended nor one for a suspended integration is moved'
   expect(await move(manager, member, await giveKey(db, member), integration)).toMatch(/^refused: .* is suspended/);
 });
 
-// The race: two integrations both get the key, or a move brings a key back that a rotation has replaced.
+// The race: two integrations both get the key, or a move reactivates a key that a rotation has replaced.
 test('of concurrent moves and rotations of a key one succeeds, and one key is active', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { administrator, manager, member } = await createPeople(db);

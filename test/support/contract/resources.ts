@@ -17,8 +17,8 @@ export const resources: readonly Resource[] = operations
   .map((creation) => ({ path: creation.path, table: creation.path.split('/').at(-1) ?? '', creation }));
 
 /**
- * The paths of all lists. Some lists, such as the list of events, have no operation that creates a row. A change of the first
- * resource writes a row of such a list.
+ * The paths of all lists. Some lists, such as the list of events, have no operation that creates a row. createItem() adds a row
+ * to such a list by creating a row of `resources[0]`.
  */
 export const lists: readonly string[] = operations
   .filter(({ method, responses }) => {

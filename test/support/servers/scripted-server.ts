@@ -58,7 +58,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   };
 }
 
-/** Returns a step that responds with JSON, by default with the body of an exception. */
+/** Returns a step that responds with JSON; the default is the body of an error response. */
 export function respondsWith(
   status: number,
   headers: Record<string, string> = {},
