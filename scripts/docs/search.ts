@@ -85,9 +85,14 @@ const IN_INDEX: Places = (target) => {
   return target.anchor === null ? target.slug : `${target.slug}#${target.anchor}`;
 };
 
+/** Returns whether the meaning of a synonym is a place. Otherwise it consists of words. */
+export function isPlace(written: string): boolean {
+  return /\.md(#|$)|^operation:/.test(written);
+}
+
 function synonymsOf(source: Source): [string, string][] {
   return [...source.synonyms].map(([said, written]) => {
-    if (!/\.md(#|$)|^operation:/.test(written)) return [said, written];
+    if (!isPlace(written)) return [said, written];
     const target = targetOf(written, `${GUIDES}/synonyms.yaml`, source);
     if (target !== undefined) return [said, IN_INDEX(target)];
     const message = `"${said}" leads to "${written}", which does not exist.`;

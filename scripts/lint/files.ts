@@ -10,8 +10,11 @@ import { codeContent } from '../../openapi/lint/pages/code-content.ts';
 import { codeLabel } from '../../openapi/lint/pages/code-label.ts';
 import { link } from '../../openapi/lint/pages/link.ts';
 import type { Json } from '../../src/contract/document.ts';
-import { GUIDES, guidesIn } from '../docs/guides.ts';
+import { contractOf } from '../docs/contract.ts';
+import { GUIDES, guidesIn, readSource, type Source } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
+import { targetOf } from '../docs/places.ts';
+import { isPlace } from '../docs/search.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
@@ -108,6 +111,33 @@ function unlinkedGuides(): Problem[] {
     }));
 }
 
+const SYNONYMS = `${GUIDES}/synonyms.yaml`;
+
+/** Returns a problem for each synonym that leads to a place that does not exist. `text` is the content of synonyms.yaml. */
+export function lintSynonyms(source: Source, text: string): Problem[] {
+  const { guides, contract } = source;
+  const places = [
+    ...guides.flatMap(({ slug, headings }) => [`${slug}.md`, ...headings.map(({ anchor }) => `${slug}.md#${anchor}`)]),
+    ...contract.operations.map(({ operationId }) => `operation:${operationId}`),
+  ];
+  return [...source.synonyms]
+    .filter(([, written]) => isPlace(written) && targetOf(written, SYNONYMS, source) === undefined)
+    .map(([said, written]) => {
+      const near = nearest(written, places);
+      return {
+        file: SYNONYMS,
+        line: text.split('\n').findIndex((line) => line.startsWith(`${said}:`)) + 1,
+        column: said.length + 3,
+        rule: 'synonym',
+        message: `"${said}" leads to "${written}", which does not exist.`,
+        remedy:
+          near === undefined
+            ? 'Write a guide (errors.md#anchor) or an operation (operation:getKey).'
+            : `Did you mean "${near}"?`,
+      };
+    });
+}
+
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
@@ -115,12 +145,15 @@ function read(file: string): string {
 export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
 /**
- * Returns the problems that markdownlint and our rules find in pages. The paths are relative to the root of the checkout;
- * `document` is the contract.
+ * Returns the problems that markdownlint and our rules find in pages, and the synonyms without a place. The paths are relative to
+ * the root of the checkout; `document` is the contract.
  */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));
-  return lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
+  const ofTexts = await lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
+  // If the guides cannot be read, other checks report the reason.
+  const source = document === null ? null : await readSource(root, contractOf(document)).catch(() => null);
+  return inOrder([...ofTexts, ...(source === null ? [] : lintSynonyms(source, read(SYNONYMS)))]);
 }
 
 /** Returns the problems that markdownlint and our rules find in the texts, which are given by path. */

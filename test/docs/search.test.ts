@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { brotliCompressSync } from 'node:zlib';
 import { searchIndexOf } from '../../scripts/docs/search.ts';
 import { readSite } from '../../scripts/docs/site.ts';
+import { lintSynonyms } from '../../scripts/lint/files.ts';
 import { source } from '../support/browser/docs.ts';
 
 type Result = {
@@ -151,6 +152,15 @@ test('at least 95 of 100 queries of newcomers have their answer first', () => {
   });
   expect(queries).toHaveLength(100);
   expect(wrong.length <= 5 ? [] : wrong.map(([query = '']) => [query, ...namesOf(find(query)[0])])).toEqual([]);
+});
+
+test('a synonym that leads nowhere is a problem, with its line and the nearest place', () => {
+  const text = '# Words\nsdk: authentication.md\nquota: limit.md\nkey: operation:getKeys\nfind: filters\n';
+  const synonyms = new Map([...text.matchAll(/^(\w+): (.+)$/gm)].map(([, said = '', written = '']) => [said, written]));
+  expect(lintSynonyms({ ...source, synonyms }, text)).toMatchObject([
+    { line: 3, column: 8, remedy: 'Did you mean "limits.md"?' },
+    { line: 4, column: 6, remedy: 'Did you mean "operation:getKey"?' },
+  ]);
 });
 
 test('every place of the index exists', async () => {
