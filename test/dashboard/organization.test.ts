@@ -52,6 +52,14 @@ test('the settings for unused keys are saved, refused by name outside of their b
   expect(await shown()).toEqual(['', undefined]);
 });
 
+test('without PUBLIC_URL, the settings of single sign-on say how to try it on this machine', async () => {
+  const { browser } = await createSignedIn(dashboard, 'administrator');
+  const { port } = new URL(dashboard.url);
+  expect(wordsOf(await browser.get('/organization/sign-in'))).toContain(
+    `To try it on your own machine, start Charter again with PUBLIC_URL=http://localhost:${port}`,
+  );
+});
+
 test('the settings and the form of an integration say so if the server cannot send mail', async () => {
   const words = 'This server cannot send mail';
   const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Charter <charter@example.org>' };

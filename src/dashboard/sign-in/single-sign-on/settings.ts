@@ -46,6 +46,7 @@ import { page } from '../../markup/layout.ts';
 import { organizationHead } from '../../markup/organization-head.ts';
 import { actionForm, badge, copyField, doneNotice, emailText, head, postForm } from '../../markup/parts.ts';
 import { instant, ROLE_WORDS } from '../../markup/words.ts';
+import { relyingPartyOf } from '../../proof/passkeys.ts';
 import { depsOf } from './provider.ts';
 
 const CONFIRMATIONS = new Map([
@@ -173,9 +174,14 @@ ${
 }
 
 /** Returns the URLs of Charter that the provider needs. */
-function addresses({ dashboard: { publicUrl }, actor }: SignedInContext, isFolded: boolean): Html {
-  if (publicUrl === undefined)
-    return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.</p></div>`;
+function addresses(context: SignedInContext, isFolded: boolean): Html {
+  const { actor, dashboard } = context;
+  const { publicUrl } = dashboard;
+  if (publicUrl === undefined) {
+    const site = relyingPartyOf(context);
+    const local = site.kind === 'usable' ? site.relyingParty.origin : site.instead;
+    return html`<div class="notice warn"><p><strong>Single sign-on needs the address of this installation.</strong> An operator of Charter sets it with <code>PUBLIC_URL</code>.${local !== null && html` To try it on your own machine, start Charter again with <code class="breakable">PUBLIC_URL=${local}</code>, and open that address.`}</p></div>`;
+  }
   const { redirectUri, initiateLoginUri, backChannelLogoutUri } = connectionUrls(publicUrl, actor.scope.organizationId);
   return html`<details class="more"${!isFolded && html` open`}><summary>Addresses for the provider</summary>
 ${copyField({ id: 'redirect-uri', label: 'Redirect URL', text: redirectUri })}
