@@ -18,7 +18,7 @@ import { secretPage } from './secret.ts';
 export const CONTENT_FIELDS = {
   url: text({
     label: 'URL',
-    hint: 'Where your program receives events, such as https://example.org/webhooks. The internet must be able to reach it.',
+    hint: 'Where your program receives events, such as https://example.org/webhooks. Charter must be able to reach it over the internet, unless an operator allows other networks.',
     type: 'url',
     attributes: html`maxlength="${MAX_URL_CHARACTERS}" required autocomplete="off" spellcheck="false"`,
     hasFocus: true,
