@@ -59,8 +59,8 @@ ${
   });
 }
 
-function sectionsOf({ source, isServed }: Site, operation: Operation | Webhook): Section[] {
-  const { contract } = source;
+function sectionsOf(site: Site, operation: Operation | Webhook): Section[] {
+  const { contract } = site.source;
   const { schemas } = contract;
   const { requestBody } = operation;
   const isWebhook = !('path' in operation);
@@ -82,7 +82,7 @@ function sectionsOf({ source, isServed }: Site, operation: Operation | Webhook):
         title: 'Request body',
         content: html`${text(requestBody.description)}<p>${words(`${Object.keys(requestBody.content).join(' or ')}: ${kind(body.schema, placeOf)}`)}</p>${list(bodyFieldsOf(operation, schemas))}${shownExamples(examplesOf('body', 'request body', body.examples))}`,
       },
-    'path' in operation && { id: 'try-it-out', title: 'Try it', content: tryItSection(operation, isServed) },
+    'path' in operation && { id: 'try-it-out', title: 'Try it', content: tryItSection(operation, site) },
     'path' in operation && {
       id: 'samples',
       title: 'Code samples',
@@ -96,7 +96,7 @@ function sectionsOf({ source, isServed }: Site, operation: Operation | Webhook):
     common.length > 0 && {
       id: 'shared-responses',
       title: 'Responses of every operation',
-      content: html`<ul class="fields">${common.map(([status, shown]) => sharedResponse(status, shown, source.guides))}</ul>`,
+      content: html`<ul class="fields">${common.map(([status, shown]) => sharedResponse(status, shown, site.source.guides))}</ul>`,
     },
     headers.length > 0 && {
       id: 'response-headers',

@@ -1,25 +1,14 @@
 // The form that sends the request of an operation, on the operation's page. The script assets/try-it.js reads its attributes.
 import type { Operation, Schema } from '../../src/contract/document.ts';
 import { type Html, html } from '../../src/html/html.ts';
+import type { Site } from './frame.ts';
 import { jsonText } from './guides.ts';
 import { type Field, parametersOf } from './parts.ts';
 import { requestOf, type SampleRequest } from './samples/request.ts';
 import { text } from './text.ts';
 
-/**
- * Only a page that an API server serves can send requests, because the Content-Security-Policy of the pages allows only their own
- * origin.
- */
-const WITHOUT_SERVER = `Only the pages of a server can send requests, and this page is not one of them. Start the [mock](mock-server.html), which needs no server and no data:
-
-\`\`\`sh
-npx charter-mock
-\`\`\`
-
-Set \`CHARTER_URL\` and \`CHARTER_API_KEY\` to the address and the key that it prints. The code samples below then run unchanged.`;
-
-export function tryItSection(operation: Operation, isServed: boolean): Html {
-  if (!isServed) return text(WITHOUT_SERVER);
+export function tryItSection(operation: Operation, { isServed, address }: Site): Html {
+  if (!isServed) return withoutServer(address);
   const request = requestOf(operation);
   const { method, template, body, hasResponseBody, isPaged } = request;
   const isWrite = method !== 'GET';
@@ -35,6 +24,20 @@ ${isWrite && html`<p id="try-writes"><strong>This request writes:</strong> it ${
 <p><button${isWrite && html` aria-describedby="try-writes"`}>${isWrite ? 'Send and write' : 'Send'}</button></p>
 <div id="try-response" role="status"></div>
 </form>`;
+}
+
+/**
+ * Returns the content for a page that no API server serves. Such a page cannot send requests, because the Content-Security-Policy
+ * allows only its own origin.
+ */
+function withoutServer(address: string): Html {
+  return text(`Only the pages of a server can send requests, and this page is not one of them. Start the [mock](mock-server.html), which needs no server and no data:
+
+\`\`\`sh
+npx ${address}/charter-mock.tgz
+\`\`\`
+
+Set \`CHARTER_URL\` and \`CHARTER_API_KEY\` to the address and the key that it prints. The code samples below then run unchanged.`);
 }
 
 /**
