@@ -56,6 +56,9 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 /** The weights of groups of guides for which integrators rarely look. */
 const WEIGHTS_OF_GROUPS: Readonly<Record<string, number>> = { Operate: 0.75, 'About the API': 0.85, Reference: 0.85 };
 
+/** The factor for the sections of our packages' READMEs, because the guides say the same about the API itself. */
+const OF_PACKAGES = 0.8;
+
 export function searchIndexOf(source: Source): SearchIndex {
   const entries = [
     ...guideEntries(source),
@@ -103,6 +106,7 @@ function synonymsOf(source: Source): [string, string][] {
 function guideEntries({ guides }: Source): Entry[] {
   return guides.flatMap((guide) => {
     const { slug, group, title, text, headings } = guide;
+    const isOfPackage = guide.file.endsWith('README.md');
     const lines = text.split('\n');
     const starts = [
       { text: title, anchor: '', line: 0 },
@@ -118,7 +122,7 @@ function guideEntries({ guides }: Source): Entry[] {
         name: slug,
         anchor,
         text: proseOf(own, kind === 'guide' ? guide : null),
-        weight: WEIGHTS[kind] * (WEIGHTS_OF_GROUPS[group] ?? 1),
+        weight: WEIGHTS[kind] * (WEIGHTS_OF_GROUPS[group] ?? 1) * (isOfPackage && kind === 'section' ? OF_PACKAGES : 1),
       };
     });
   });

@@ -12,12 +12,14 @@ const CHOSEN_FOR_FEWER = 1.2;
 const MAX_RESULTS = 12;
 
 const STOP_WORDS = new Set(
-  'a about am an and any are as at be been by can could did do does doesn don for from getting had has have how i if in into is isn it its me my no not of on only or our please should that the their them there these this those to via was we were what when where which who why will with would you your'.split(
+  'a about am an and any are as at be been by can could did do does doesn don for from getting had has have how i if in into is isn it its me my may must no not of on only or our out please should so that the their them then there these this those through to via was we were what when where which who why will with would you your'.split(
     ' ',
   ),
 );
 /** Words that occur in many queries and say little about what the reader is looking for. */
-const WEAK_WORDS = new Set(stemsOf('api charter get use using used make need want work find call way one all'));
+const WEAK_WORDS = new Set(
+  stemsOf('api charter get use using used make need want work find call way one all result know show'),
+);
 const WEAK = 0.3;
 
 /** Returns the words of a text without their endings. An identifier counts as a word, and each of its parts does, too. */
@@ -74,9 +76,11 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
   });
   const titles = entries.map(({ title }) => new Set(stemsOf(title).filter((word) => !STOP_WORDS.has(word))));
   const byPlace = Map.groupBy(entries, ({ name, anchor }) => `${name}${anchor}`);
+  const isPlace = ({ written }) => written.some((meaning) => byPlace.has(meaning));
+  // Longer phrases come first, and phrases that lead to a place come before those that stand for words.
   const spoken = [...Map.groupBy(synonyms, ([said]) => stemsOf(said).sort().join(' '))]
     .map(([said, meanings]) => ({ said: said.split(' '), written: meanings.map(([, written]) => written) }))
-    .sort((a, b) => b.said.length - a.said.length);
+    .sort((a, b) => b.said.length - a.said.length || Number(isPlace(b)) - Number(isPlace(a)));
   const index = new globalThis.MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: stemsOf,
@@ -171,8 +175,9 @@ globalThis.openSiteSearch = ({ entries: rows, synonyms }) => {
     }
     const sorted = [...scores].sort(([a, one], [b, other]) => other - one || a - b);
     const [[, best] = [0, 0]] = sorted;
+    // The high score of a place that the writers have chosen does not hide the other results.
     return sorted
-      .filter(([, score]) => score > best / 3)
+      .filter(([, score]) => score > Math.min(best, 1) / 3)
       .slice(0, MAX_RESULTS)
       .map(([id]) => entries[id]);
   }
