@@ -91,7 +91,7 @@ export function deliveryState(delivery: State, now: Date): Html {
   if (isBeingSent(delivery, now)) return badge('neutral', 'Being sent');
   if (isDisabled) return html`${badge('neutral', 'Waiting')}<span class="under">Until the endpoint is enabled</span>`;
   if (attempts === 0) return badge('neutral', 'Waiting');
-  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : html`${exactInstant(nextAttemptAt)}, ${waitWords(nextAttemptAt, now)}`}</span>`;
+  return html`${badge('warn', 'Retrying')}<span class="under">Next attempt: ${isDue ? 'now' : waitWords(nextAttemptAt, now)}</span>${!isDue && html`<span class="under">${exactInstant(nextAttemptAt)}</span>`}`;
 }
 
 /**
