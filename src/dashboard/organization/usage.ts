@@ -19,7 +19,7 @@ import {
   OPERATION_USES_FILE_URL,
   ORGANIZATION_REQUESTS_URL,
   ORGANIZATION_USAGE_URL,
-  refusedRequestsUrl,
+  requestsUrl,
   urlOf,
 } from '../http/addresses.ts';
 import { type CsvFile, csvFile } from '../http/csv-file.ts';
@@ -67,20 +67,27 @@ type Shown = { readonly values: FilterValues; readonly filters: Filters; readonl
 function numbers({ dashboard, now }: SignedInContext, { values, filters, use }: Shown): Html {
   const { operation, from, to, key } = values;
   const days = shownDays(use.usage.day, now);
-  // The list of requests is filtered by minutes.
-  const listFilters = { key, from: from && `${from}T00:00`, to: to && `${to}T23:59` };
+  // The lists of requests are filtered by minutes.
+  const minutes = { from: from && `${from}T00:00`, to: to && `${to}T23:59` };
   return html`${usageSection({
     usage: use.usage,
     ...(from === '' && to === '' && operation === '' ? {} : { days }),
     byOperation: use.byOperation.filter((each) => [null, each.operation].includes(filters.operation)),
-    listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { operation, ...filter, ...listFilters }),
+    listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { operation, ...filter, key, ...minutes }),
     files: [
       ...(operation === '' ? [{ words: 'Export as CSV', url: urlOf(fileUrlOf(ORGANIZATION_USAGE_URL), values) }] : []),
       { words: 'Export the operations as CSV', url: urlOf(OPERATION_USES_FILE_URL, values) },
     ],
     delaySeconds: dashboard.keyUses.delaySeconds(),
   })}
-${use.mostUsed.length > 0 && mostUsedSection(use.mostUsed, days.title)}`;
+${
+  use.mostUsed.length > 0 &&
+  mostUsedSection(use.mostUsed, {
+    days: days.title,
+    refusedUrl: (each) =>
+      urlOf(requestsUrl(urlsOf(each).listUrl, each.id), { operation, status: 'refused', ...minutes }),
+  })
+}`;
 }
 
 type FilterProps = {
@@ -197,7 +204,10 @@ const COLUMNS: Columns<CountedKeyUse> = {
 
 type Columns<Use> = Readonly<Record<string, (use: Use) => string>>;
 
-function mostUsedSection(keys: OrganizationUse['mostUsed'], days: string): Html {
+type MostUsed = OrganizationUse['mostUsed'];
+type MostUsedProps = { readonly days: string; readonly refusedUrl: (key: MostUsed[number]) => string };
+
+function mostUsedSection(keys: MostUsed, { days, refusedUrl }: MostUsedProps): Html {
   return html`<section aria-labelledby="most-used"><h2 id="most-used">Most used API keys</h2>
 <p class="quiet">By their requests, ${uncapitalize(days)}.</p>
 <div class="card flush">${table({
@@ -209,9 +219,7 @@ function mostUsedSection(keys: OrganizationUse['mostUsed'], days: string): Html 
         keyCell(key, urlsOf(key)),
         html`<a class="clamp" href="${keysUrlOf(key.holder)}">${key.holder.name}</a>`,
         formatNumber(key.successful),
-        key.refused === 0
-          ? 0
-          : html`<a href="${refusedRequestsUrl(key, urlsOf(key))}">${formatNumber(key.refused)}</a>`,
+        key.refused === 0 ? 0 : html`<a href="${refusedUrl(key)}">${formatNumber(key.refused)}</a>`,
         formatNumber(key.failed),
       ],
     })),

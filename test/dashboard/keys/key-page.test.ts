@@ -361,6 +361,9 @@ test('the usage is filtered by operation and days, in the charts, the tables and
   expect(wordsOf(byDay)).toContain('createParentProgram 7 3 0 See the requests');
   expect(byDay.text).not.toMatch(/<text [^>]*>Today</);
   expect(byDay.text).toContain(`from=${threeDaysAgo}T00%3A00&amp;to=${threeDaysAgo}T23%3A59`);
+  expect(byDay.text).toContain(
+    `/api-keys/${id}/requests?status=refused&amp;from=${threeDaysAgo}T00%3A00&amp;to=${threeDaysAgo}T23%3A59">3</a>`,
+  );
   expect((await browser.get(`${REQUESTS}?from=${today}`)).text).toContain(
     'aria-label="Today: 2,010 successful, 1 refused',
   );
