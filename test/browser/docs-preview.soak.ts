@@ -159,6 +159,8 @@ test.each([
     for (const [path, text] of good) await writeFile(path, text);
     await page.getByText('No problems.').waitFor();
     await alert.waitFor({ state: 'hidden' });
+    // The bug: the terminal named a problem twice, first with the name of the class of the error.
+    expect(running.printed.stdout).not.toContain('UnbundledError');
   },
 );
 

@@ -87,7 +87,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     if (problems === '' && complete && !before.complete) print(NO_PROBLEMS);
     for (const res of readers.keys()) sendFindings(res);
   };
-  const printFailure = (error: unknown) => print(error instanceof Error ? error.message : String(error));
+  const printFailure = (error: unknown) => print(messageOf(error));
 
   let round = 0;
   const refresh = async () => {
@@ -97,7 +97,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     let failure = '';
     // While the contract cannot be read, the pages and the checks of the guides use the last contract that could be read.
     contract = await bundled().catch((error: unknown) => {
-      failure = String(error);
+      failure = messageOf(error);
       return contract;
     });
     try {
@@ -111,7 +111,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
       for (const [res, reader] of readers) reloadIfChanged(res, reader);
       print(`Rebuilt in ${Date.now() - startedAt} ms.`);
     } catch (error) {
-      failure = String(error);
+      failure = messageOf(error);
     }
     // The problems in saved files are reported immediately. All other problems are reported after a delay without further
     // changes.
@@ -130,7 +130,7 @@ export async function startPreview({ root, port, print }: PreviewOptions): Promi
     } catch (error) {
       // The page cannot be built, so it shows the reason.
       res.writeHead(200, { 'Content-Type': HTML }).end(withScript(NOTHING, '/preview.js'));
-      report(error instanceof Error ? error.message : String(error), false);
+      report(messageOf(error), false);
     }
   });
   const respond = (req: IncomingMessage, res: ServerResponse) => {
@@ -179,6 +179,10 @@ const NO_PROBLEMS = 'No problems.';
 
 /** An empty page, which shows only problems. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 function withScript(page: string, path: string): string {
   return page.replace('</body>', () => `<script type="module" src="${path}"></script>\n</body>`);
