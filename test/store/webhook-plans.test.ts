@@ -10,6 +10,7 @@ import {
   deleteExpiredDeliveries,
   findWebhookDelivery,
   listWebhookDeliveries,
+  resendFailedDeliveries,
 } from '../../src/store/webhooks/webhook-history.ts';
 import { openWithAutoExplain, type Plan } from '../support/postgres/plans.ts';
 import { writeRows } from '../support/postgres/postgres.ts';
@@ -96,6 +97,14 @@ test.each([
 test('the few failed deliveries are found among all others', async () => {
   const query = { endpointId, isFailed: true, from: null, limit: 26 } as const;
   expect((await planOf(() => listWebhookDeliveries(planned.db, ours.scope, query)))?.blocks).toBeLessThan(60);
+});
+
+test('the few deliveries whose last attempt failed are found among all others, to be sent again', async () => {
+  const resend = () =>
+    planned.db.prisma.$transaction((tx) =>
+      resendFailedDeliveries(tx, ours.scope, { endpointId, since: new Date(Date.now() - 3_650 * DAY_MS) }),
+    );
+  expect((await planOf(resend))?.blocks).toBeLessThan(60);
 });
 
 test('a delivery is found by its key', async () => {
