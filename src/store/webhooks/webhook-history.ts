@@ -211,21 +211,15 @@ export async function resendFailedDeliveries(
   { endpointId, since }: { readonly endpointId: string; readonly since: Date },
 ): Promise<number> {
   const { organizationId } = scope;
-  const ofEndpoint = Prisma.sql`organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid`;
-  const oldest = Prisma.sql`not is_test and message_id > ${positionBefore(since)}::uuid order by message_id limit ${MAX_RESENT}::int`;
-  // Each index finds one kind of these deliveries. The condition is repeated for the locked rows, because an attempt may have begun
-  // in the meantime.
   return tx.$executeRaw`
-    with found as (
-      (select message_id from webhook_deliveries where ${ofEndpoint} and state = 'failed' and ${oldest})
-      union all
-      (select message_id from webhook_deliveries
-       where ${ofEndpoint} and next_attempt_at > now() and failures > 0 and ${oldest}))
-    ${MAKE_DUE} where ${ofEndpoint} and message_id in (
+    ${MAKE_DUE} where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid and message_id in (
       select message_id from webhook_deliveries d
-      where ${ofEndpoint} and message_id in (select message_id from found)
+      where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+        and not is_test and message_id > ${positionBefore(since)}::uuid
         and (state = 'failed' or next_attempt_at > now() and failures > 0 and exists (
-          select from webhook_attempts where ${ofEndpoint} and message_id = d.message_id and number = d.attempts))
+          select from webhook_attempts
+          where organization_id = ${organizationId}::uuid and endpoint_id = ${endpointId}::uuid
+            and message_id = d.message_id and number = d.attempts))
       order by message_id limit ${MAX_RESENT}::int for no key update)`;
 }
 
