@@ -73,7 +73,13 @@ function contractSources() {
   ];
 }
 
-function docsSources() {
+/** Returns the guides outside the folder of the guides. */
+function guideFiles() {
+  const list = readFileSync(join(root, 'openapi/guides/guides.yaml'), 'utf8');
+  return [...list.matchAll(/^- \S+: (\S+)$/gm)].map(([, file]) => file);
+}
+
+export function docsSources() {
   return [
     'LICENSE',
     'package.json',
@@ -84,6 +90,7 @@ function docsSources() {
     'generated/postman.json',
     'scripts/tool.ts',
     // The published mock contains code of the server.
+    ...guideFiles(),
     ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mcp', 'scripts/mock', 'src'].flatMap(filesIn),
   ];
 }

@@ -296,8 +296,8 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // In the old document, this field was an additional field, so it is compared with the old schema for additional fields.
-    if (isClaimed) compareSchema(comparison, { direction, spot, before, after }, within);
+    // In the old document, this field was an additional field, so it is compared with the old schema for additional fields, if any.
+    if (isClaimed && before !== true) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)
       report(isRequired ? 'requirement narrowed' : 'requirement widened', spot, direction);

@@ -21,7 +21,7 @@ await runCommand(main);
 async function main(): Promise<number> {
   const named = process.argv.slice(2);
   const [first, revision] = named;
-  if (first === '--help') {
+  if (named.includes('--help')) {
     process.stdout.write(HELP);
     return 0;
   }

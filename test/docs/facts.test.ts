@@ -324,3 +324,10 @@ test.each(facts)('the texts say "$words" as the code does', ({ words, values }) 
   expect(found).not.toEqual([]);
   expect(found).toEqual(found.map(({ file }) => ({ file, numbers: values })));
 });
+
+test('the response in the README has the fields of a parent program', () => {
+  const [, sample = ''] = /```json\n(\{\n {2}"data".*?)```/s.exec(read('README.md')) ?? [];
+  expect(Object.keys(JSON.parse(sample).data[0]).sort()).toEqual(
+    Object.keys(components.schemas.ParentProgram.properties).sort(),
+  );
+});
