@@ -33,7 +33,10 @@ console.log(largest);`;
 
 test('the young generation of a server grows to 32 MiB, or a step further', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', YOUNG]);
-  expect([32, 64]).toContain(Number(stdout));
+  const mebibytes = Number(stdout);
+  expect(mebibytes).toBeGreaterThanOrEqual(32);
+  // V8 doubles the size, and can add a page. Without the limit, the size would be 128 MiB.
+  expect(mebibytes).toBeLessThan(66);
 });
 
 test('the heap of a server may grow fourfold, even after an idle period, in which V8 keeps the optimized code', async () => {
