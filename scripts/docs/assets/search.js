@@ -18,7 +18,9 @@ const STOP_WORDS = new Set(
 );
 /** Words that occur in many queries and say little about what the reader is looking for. */
 const WEAK_WORDS = new Set(
-  stemsOf('api charter get use using used make need want work find call way one all result know show'),
+  stemsOf(
+    'api charter get use using used make need want work find call way one all result know show happen possible take mean own without something wrong',
+  ),
 );
 const WEAK = 0.3;
 
@@ -49,7 +51,9 @@ function stemOf(word) {
     ['us', 'us'],
     ['s', ''],
   ]);
-  const root = cut(singular, [
+  // "stopped" and "logging" have the stems of "stop" and "log".
+  const single = singular === word ? word : singular.replace(/([bdgmnprt])\1$/, '$1');
+  const root = cut(single, [
     ['ification', 'if'],
     ['ication', 'ic'],
     ['icat', 'ic'],
