@@ -5,8 +5,11 @@ import { type Html, html } from '../../html/html.ts';
 import {
   exportOperationUse,
   exportOrganizationUse,
+  type FilteredUse,
   getOrganizationUse,
   type OrganizationKey,
+  type UseFilters,
+  type UseRequest,
 } from '../../service/keys/organization-keys.ts';
 import type { CountedKeyUse, OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { KeyOperationUse } from '../../store/keys/operation-uses.ts';
@@ -60,10 +63,9 @@ ${problem === null && numbers(context, { values, filters, use })}`;
   return page(context, { title: 'Usage of the API keys', main, problem });
 }
 
-type Filters = Omit<Parameters<typeof getOrganizationUse>[2], 'now'>;
-type Use = Awaited<ReturnType<typeof getOrganizationUse>>;
-type Shown = { readonly values: FilterValues; readonly filters: Filters; readonly use: Use };
+type Shown = { readonly values: FilterValues; readonly filters: UseFilters; readonly use: FilteredUse };
 
+/** Returns the charts and tables of the requests that match the filters. */
 function numbers({ dashboard, now }: SignedInContext, { values, filters, use }: Shown): Html {
   const { operation, from, to, key } = values;
   const days = shownDays(use.usage.day, now);
@@ -119,12 +121,12 @@ function readFilters({ key, operation, from, to }: FilterValues, now: Date) {
     errors['to'] = [
       `must not be before ${formatDay(oldest)}. Requests are counted for ${formatCount(SHOWN_PERIODS.day, 'day')}.`,
     ];
-  const filters: Filters = { key, operation: operation === '' ? null : operation, ...span };
+  const filters: UseFilters = { key, operation: operation === '' ? null : operation, ...span };
   return { filters, problem: problemOfFields(errors) };
 }
 
 /** Returns the title of the counted days, of which there is at least one, and whether the last of them has ended. */
-function shownDays(uses: Use['usage']['day'], now: Date): { title: string; isPast: boolean } {
+function shownDays(uses: FilteredUse['usage']['day'], now: Date): { title: string; isPast: boolean } {
   const starts = uses.map(({ startsAt }) => startsAt);
   const isPast = starts.every((startsAt) => now.getTime() >= startsAt.getTime() + DAY_MS);
   if (!isPast) return { title: uses.length === 1 ? 'Today' : `Last ${uses.length} days`, isPast };
@@ -162,10 +164,7 @@ export async function downloadOperationUses(context: SignedInContext): Promise<V
 }
 
 /** Sends the file, or redirects to the page with the messages if the filters are refused. */
-async function download<Row>(
-  context: SignedInContext,
-  fileOf: (request: Filters & { readonly now: Date }) => CsvFile<Row>,
-): Promise<View> {
+async function download<Row>(context: SignedInContext, fileOf: (request: UseRequest) => CsvFile<Row>): Promise<View> {
   const { now, query } = context;
   const values = typedOf(USAGE_FILTERS, query);
   const { filters, problem } = readFilters(values, now);

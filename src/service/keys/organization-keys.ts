@@ -127,7 +127,11 @@ export async function findKeyOwner(db: Database, actor: Actor, key: string): Pro
 const MOST_USED = 10;
 
 /** `key` is a part of the names or the prefixes of the keys; empty for all keys. `operation` is `null` for all operations. */
-type UseRequest = TimeSpan & { readonly now: Date; readonly key: string; readonly operation: string | null };
+export type UseFilters = TimeSpan & { readonly key: string; readonly operation: string | null };
+
+export type UseRequest = UseFilters & { readonly now: Date };
+
+export type FilteredUse = OrganizationUse & { readonly byOperation: readonly OperationUse[] };
 
 /**
  * Returns the use of the keys that match, for an actor who may see all keys. `byOperation` has the other operations, too, so that
@@ -137,7 +141,7 @@ export async function getOrganizationUse(
   db: Database,
   actor: Actor,
   { key, ...request }: UseRequest,
-): Promise<OrganizationUse & { readonly byOperation: readonly OperationUse[] }> {
+): Promise<FilteredUse> {
   requireRight(actor, 'see keys of others');
   const keyIds = await listKeyIds(db, actor, key);
   const [use, byOperation] = await Promise.all([
