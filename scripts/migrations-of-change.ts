@@ -16,8 +16,8 @@ const INDEX = /-- CreateIndex\nCREATE ((?:UNIQUE )?INDEX) (".*" ON ("\w+").*;\n)
 
 /**
  * Returns the migrations for a change of the schema. `sql` is what Prisma writes for the change; `earlier` is the SQL of all
- * earlier migrations. Each index on an existing table is built concurrently, in a migration of its own. If columns
- * are added to or dropped from a table whose changes are events, the migration repeats the table's last "record_events_of" call.
+ * earlier migrations. Each index on an existing table is built concurrently, in a migration of its own. If columns are added to or
+ * dropped from a table whose changes are events, the migration repeats the table's last "record_events_of" call.
  */
 export function migrationsOfChange(sql: string, earlier: string): NewMigration[] {
   const created = [...sql.matchAll(/^CREATE TABLE ("\w+")/gm)].map(([, table]) => table);

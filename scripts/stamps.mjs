@@ -89,8 +89,8 @@ export function docsSources() {
     'generated/openapi.d.ts',
     'generated/postman.json',
     'scripts/tool.ts',
-    // The published mock contains code of the server.
     ...guideFiles(),
+    // The published mock contains code of the server.
     ...['openapi/guides', 'scripts/client', 'scripts/docs', 'scripts/mcp', 'scripts/mock', 'src'].flatMap(filesIn),
   ];
 }

@@ -296,7 +296,7 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // In the old document, this field was an additional field, so it is compared with the old schema for additional fields, if any.
+    // In the old document, this field was an additional field. If these had a schema, the field is compared with that schema.
     if (isClaimed && before !== true) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)

@@ -4,7 +4,7 @@ import { errorOf, type Guide, type Problem, type Source } from './guides.ts';
 import { withTargets } from './markdown.ts';
 
 /** The target of a link in a guide. */
-type Target =
+export type Target =
   | { readonly kind: 'guide'; readonly slug: string; readonly anchor: string | null }
   | { readonly kind: 'operation'; readonly operation: Operation | Webhook }
   | { readonly kind: 'file'; readonly name: string };

@@ -2,7 +2,7 @@
 import type { Guide, Source } from './guides.ts';
 import { errorOf, GUIDES } from './guides.ts';
 import { type Part, partsOf } from './parts.ts';
-import { operationName, type Places, schemaPlace, targetOf } from './places.ts';
+import { operationName, type Places, schemaPlace, type Target, targetOf } from './places.ts';
 import { plain } from './text.ts';
 
 export type Kind =
@@ -88,18 +88,22 @@ const IN_INDEX: Places = (target) => {
   return target.anchor === null ? target.slug : `${target.slug}#${target.anchor}`;
 };
 
-/** Returns whether the meaning of a synonym is a place. Otherwise it consists of words. */
-export function isPlace(written: string): boolean {
-  return /\.md(#|$)|^operation:/.test(written);
+export const SYNONYMS = `${GUIDES}/synonyms.yaml`;
+
+/** Returns the place to which a synonym leads; `null` if it stands for words. Returns a message if the place does not exist. */
+export function findPlaceOf(
+  [said, written]: readonly [said: string, written: string],
+  source: Source,
+): Target | string | null {
+  if (!/\.md(#|$)|^operation:/.test(written)) return null;
+  return targetOf(written, SYNONYMS, source) ?? `"${said}" leads to "${written}", which does not exist.`;
 }
 
 function synonymsOf(source: Source): [string, string][] {
   return [...source.synonyms].map(([said, written]) => {
-    if (!isPlace(written)) return [said, written];
-    const target = targetOf(written, `${GUIDES}/synonyms.yaml`, source);
-    if (target !== undefined) return [said, IN_INDEX(target)];
-    const message = `"${said}" leads to "${written}", which does not exist.`;
-    throw errorOf([{ file: `${GUIDES}/synonyms.yaml`, line: 1, message }]);
+    const place = findPlaceOf([said, written], source);
+    if (typeof place === 'string') throw errorOf([{ file: SYNONYMS, line: 1, message: place }]);
+    return [said, place === null ? written : IN_INDEX(place)];
   });
 }
 

@@ -13,8 +13,7 @@ import type { Json } from '../../src/contract/document.ts';
 import { contractOf } from '../docs/contract.ts';
 import { GUIDES, guidesIn, readSource, type Source } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
-import { targetOf } from '../docs/places.ts';
-import { isPlace } from '../docs/search.ts';
+import { findPlaceOf, SYNONYMS } from '../docs/search.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
@@ -111,8 +110,6 @@ function unlinkedGuides(): Problem[] {
     }));
 }
 
-const SYNONYMS = `${GUIDES}/synonyms.yaml`;
-
 /** Returns a problem for each synonym that leads to a place that does not exist. `text` is the content of synonyms.yaml. */
 export function lintSynonyms(source: Source, text: string): Problem[] {
   const { guides, contract } = source;
@@ -120,22 +117,23 @@ export function lintSynonyms(source: Source, text: string): Problem[] {
     ...guides.flatMap(({ slug, headings }) => [`${slug}.md`, ...headings.map(({ anchor }) => `${slug}.md#${anchor}`)]),
     ...contract.operations.map(({ operationId }) => `operation:${operationId}`),
   ];
-  return [...source.synonyms]
-    .filter(([, written]) => isPlace(written) && targetOf(written, SYNONYMS, source) === undefined)
-    .map(([said, written]) => {
-      const near = nearest(written, places);
-      return {
-        file: SYNONYMS,
-        line: text.split('\n').findIndex((line) => line.startsWith(`${said}:`)) + 1,
-        column: said.length + 3,
-        rule: 'synonym',
-        message: `"${said}" leads to "${written}", which does not exist.`,
-        remedy:
-          near === undefined
-            ? 'Write a guide (errors.md#anchor) or an operation (operation:getKey).'
-            : `Did you mean "${near}"?`,
-      };
-    });
+  return [...source.synonyms].flatMap(([said, written]) => {
+    const message = findPlaceOf([said, written], source);
+    if (typeof message !== 'string') return [];
+    const near = nearest(written, places);
+    const problem = {
+      file: SYNONYMS,
+      line: text.split('\n').findIndex((line) => line.startsWith(`${said}:`)) + 1,
+      column: said.length + 3,
+      rule: 'synonym',
+      message,
+      remedy:
+        near === undefined
+          ? 'Write a guide (errors.md#anchor) or an operation (operation:getKey).'
+          : `Did you mean "${near}"?`,
+    };
+    return [problem];
+  });
 }
 
 function read(file: string): string {

@@ -4,6 +4,9 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** A span of time: from `from` on, and before `to`. `null` means that this side has no bound. */
+export type TimeSpan = { readonly from: Date | null; readonly to: Date | null };
+
 /**
  * Returns the number of days from `now` to `at`: 0 on the same day, 1 on the next day. Days are in UTC, as pages and mails show
  * them.

@@ -7,6 +7,7 @@ import type { Json } from '../../../src/contract/document.ts';
 import { fileAt, presentPathOf, rewriteLinks } from '../../../src/publication/paths.ts';
 import { typeOf } from '../../../src/publication/published-file.ts';
 import { bundleContract } from '../../bundle.ts';
+import { messageOf } from '../../command-line.ts';
 import { CONTRACT, lintDocuments } from '../../lint/contract.ts';
 import { contractFiles, lintFiles, lintPages, pageFiles } from '../../lint/files.ts';
 import { inOrder, type Problem, problemsText } from '../../lint/problem.ts';
@@ -179,10 +180,6 @@ const NO_PROBLEMS = 'No problems.';
 
 /** An empty page, which shows only problems. */
 const NOTHING = '<!doctype html><html lang="en"><title>Nothing to show yet</title><body></body></html>';
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 function withScript(page: string, path: string): string {
   return page.replace('</body>', () => `<script type="module" src="${path}"></script>\n</body>`);

@@ -10,7 +10,7 @@ import {
 } from '../../service/audit/audit-log.ts';
 import type { AuditFilters } from '../../store/audit/audit.ts';
 import { ACTIONS } from '../../store/audit/audit.ts';
-import { parseDays, select, text, withNormalForm } from '../forms/fields.ts';
+import { DAYS, parseSpan, select, text, withNormalForm } from '../forms/fields.ts';
 import type { Typed } from '../forms/form.ts';
 import { type Problem, problemOfFields } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -59,7 +59,7 @@ export async function readFilters(
   { dashboard, actor }: SignedInContext,
   { action, person, key, from, to }: FilterValues,
 ): Promise<{ filters: AuditFilters; problem: Problem | null }> {
-  const { span, errors } = parseDays({ from, to });
+  const { span, errors } = parseSpan({ from, to }, DAYS);
   const knownAction = ACTIONS.find((each) => each === action);
   if (action !== '' && knownAction === undefined) errors['action'] = ['must be one of those in the list.'];
   const users = await findIds(person, (text) => findAuditedUsers(dashboard.db, actor, text));

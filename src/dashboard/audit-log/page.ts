@@ -3,7 +3,7 @@ import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { countAudit, listAudit, MAX_COUNTED_EVENTS } from '../../service/audit/audit-log.ts';
 import type { AuditRecord } from '../../store/audit/audit.ts';
-import { type Form, fieldsOf, problemSummary, typedOf } from '../forms/form.ts';
+import { type Form, fieldsOf, isFiltered, problemSummary, typedOf } from '../forms/form.ts';
 import { AUDIT_LOG_URL, urlOf } from '../http/addresses.ts';
 import type { Problem } from '../http/problem.ts';
 import type { SignedInContext } from '../http/request-context.ts';
@@ -63,10 +63,6 @@ ${filterForm(context, values, problem)}`;
 function logPage(context: SignedInContext, main: Html, problem: Problem | null): View {
   const content = html`${organizationHead('audit-log', context.actor)}${main}`;
   return page(context, { title: 'Audit log', main: content, problem });
-}
-
-function isFiltered(values: FilterValues): boolean {
-  return Object.values(values).some((value) => value !== '');
 }
 
 function filterForm({ formToken, now }: SignedInContext, values: FilterValues, problem: Problem | null): Html {

@@ -1,5 +1,4 @@
-import type { TimeSpan } from '../../domain/keys/key-usage.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, MINUTE_MS, type TimeSpan } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { safeNext } from '../http/addresses.ts';
 import type { RequestContext, SignedInContext } from '../http/request-context.ts';
@@ -176,26 +175,6 @@ export function parseDay(text: string): Date | null | undefined {
   return isDay && day.toISOString().startsWith(text) ? day : null;
 }
 
-const NOT_A_DAY = 'must be a day such as 2026-01-31.';
-
-/**
- * Parses the first and the last day of a filter. An empty text means that this side has no bound. Returns a message for each text
- * that is refused.
- */
-export function parseDays(days: { readonly from: string; readonly to: string }): {
-  readonly span: TimeSpan;
-  readonly errors: Record<string, readonly string[]>;
-} {
-  const [first, last] = [parseDay(days.from), parseDay(days.to)];
-  const errors: Record<string, readonly string[]> = {};
-  if (first === null) errors['from'] = [NOT_A_DAY];
-  if (last === null) errors['to'] = [NOT_A_DAY];
-  if (first instanceof Date && last instanceof Date && first > last)
-    errors['to'] = ['must not be before the first day.'];
-  const to = last instanceof Date ? new Date(last.getTime() + DAY_MS) : null;
-  return { span: { from: first ?? null, to }, errors };
-}
-
 /** The message for a text for which `parseMinute` returns no time. */
 export const NOT_A_MINUTE = 'must be a time such as 2026-01-31T14:05.';
 
@@ -208,6 +187,40 @@ export function parseMinute(text: string): Date | null | undefined {
   const minute = new Date(`${text}:00.000Z`);
   const isMinute = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(minute.getTime());
   return isMinute && minute.toISOString().startsWith(text) ? minute : null;
+}
+
+type Unit = {
+  readonly name: string;
+  readonly ms: number;
+  readonly parse: (text: string) => Date | null | undefined;
+  /** The message for a text that `parse` refuses. */
+  readonly refusal: string;
+};
+
+export const DAYS: Unit = {
+  name: 'day',
+  ms: DAY_MS,
+  parse: parseDay,
+  refusal: 'must be a day such as 2026-01-31.',
+};
+export const MINUTES: Unit = { name: 'time', ms: MINUTE_MS, parse: parseMinute, refusal: NOT_A_MINUTE };
+
+/**
+ * Parses the first and the last day or minute of a filter, both included. An empty text means that this side has no bound. Returns
+ * a message for each text that is refused.
+ */
+export function parseSpan(
+  texts: { readonly from: string; readonly to: string },
+  { name, ms, parse, refusal }: Unit,
+): { readonly span: TimeSpan; readonly errors: Record<string, readonly string[]> } {
+  const [first, last] = [parse(texts.from), parse(texts.to)];
+  const errors: Record<string, readonly string[]> = {};
+  if (first === null) errors['from'] = [refusal];
+  if (last === null) errors['to'] = [refusal];
+  if (first instanceof Date && last instanceof Date && first > last)
+    errors['to'] = [`must not be before the first ${name}.`];
+  const to = last instanceof Date ? new Date(last.getTime() + ms) : null;
+  return { span: { from: first ?? null, to }, errors };
 }
 
 /** Returns the field for a form that does not always contain it. The value is `undefined` if the field was not sent. */

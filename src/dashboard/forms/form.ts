@@ -111,6 +111,11 @@ export function readForm<F extends Fields>(form: F, sent: URLSearchParams, conte
   return { values, typed: typedOf(form, sent) };
 }
 
+/** Returns whether at least one field of a filter is filled in. */
+export function isFiltered(values: Readonly<Record<string, string>>): boolean {
+  return Object.values(values).some((value) => value !== '');
+}
+
 /** Returns a summary of why the form was refused, with a link to each wrong field. The summary takes the focus. */
 export function problemSummary(problem: Problem | null, form: Fields = {}): Html | false {
   if (problem === null) return false;

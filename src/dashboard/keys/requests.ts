@@ -1,13 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { isUnsuccessful, KEPT_REQUESTS } from '../../domain/keys/key-usage.ts';
 import { formatCount, formatNumber, isId } from '../../domain/text.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
 import { type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { exportRequests, listRequests, type RequestsOf } from '../../service/keys/key-requests.ts';
 import type { ListedRequest, RequestSummary } from '../../store/keys/key-requests.ts';
-import { NOT_A_MINUTE, type Option, parseMinute, select, text, withNormalForm } from '../forms/fields.ts';
-import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
+import { MINUTES, type Option, parseSpan, select, text, withNormalForm } from '../forms/fields.ts';
+import { type Form, fieldsOf, isFiltered, problemSummary, type Typed, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
   guideUrl,
@@ -197,21 +196,15 @@ const COLUMNS = {
  * valid.
  */
 function readFilters({ status, operation, key, from, to, request }: FilterValues) {
-  const errors: Record<string, string[]> = {};
+  const { span, errors } = parseSpan({ from, to }, MINUTES);
   const chosen = STATUSES.get(status);
   if (chosen === undefined) errors['status'] = ['must be one of those in the list.'];
-  const [first, last] = [parseMinute(from), parseMinute(to)];
-  if (first === null) errors['from'] = [NOT_A_MINUTE];
-  if (last === null) errors['to'] = [NOT_A_MINUTE];
-  if (first instanceof Date && last instanceof Date && first > last)
-    errors['to'] = ['must not be before the first time.'];
   if (request !== '' && !isId(request)) errors['request'] = ['must be a whole X-Request-Id, as a response has it.'];
   const filters = {
     statuses: chosen?.statuses ?? ALL_STATUSES,
     operation: operation === '' ? null : operation,
     key,
-    from: first ?? null,
-    to: last instanceof Date ? new Date(last.getTime() + MINUTE_MS) : null,
+    ...span,
     requestId: isId(request) ? request : null,
   };
   return { filters, problem: problemOfFields(errors) };
@@ -233,10 +226,6 @@ ${filterFold(
   html`${place.urls === null && key}${Object.values(fields)}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="${url}">Clear</a></div>`,
 )}</form>`;
-}
-
-function isFiltered(values: FilterValues): boolean {
-  return Object.values(values).some((value) => value !== '');
 }
 
 /** Returns a paragraph about which requests are recorded and which are not. */

@@ -16,7 +16,7 @@ import { table } from '../markup/table.ts';
 type Props = {
   /** The counted requests. No hours are shown if `hour` is empty. */
   readonly usage: KeyUsage;
-  /** The title of the days, and whether the last of them has ended; omitted for the days that are shown without a filter. */
+  /** The title of the days, and whether the last of these days has ended. Default: the last 30 days. */
   readonly days?: { readonly title: string; readonly isPast: boolean };
   readonly byOperation: readonly OperationUse[];
   /** Returns the URL of the list of recorded requests that match the filter. */
@@ -45,7 +45,7 @@ export function usageSection({ usage, days = ALL_DAYS, byOperation, listUrl, fil
       links: { refused: listUrl({ status: 'refused' }), failed: listUrl({ status: 'failed' }) },
     });
   return html`<section class="card" aria-labelledby="use"><h2 id="use">Requests</h2>
-${isUnused ? html`<p class="quiet">No requests${days === ALL_DAYS ? ` in the last ${SHOWN_PERIODS.day} days` : ' match the filter'}. ${freshness}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${freshness}</p><div class="use">${figure('day', days)}${usage.hour.length > 0 && figure('hour', { title: `Last ${SHOWN_PERIODS.hour} hours` })}</div>`}
+${isUnused ? html`<p class="quiet">No requests${usage.hour.length > 0 ? ` in the last ${SHOWN_PERIODS.day} days` : ' match the filter'}. ${freshness}</p>` : html`<p class="quiet">A refused request got a 4xx response, such as 401, 403, 422 or 429; a failed one got a 5xx response. Days and hours are in UTC. ${freshness}</p><div class="use">${figure('day', days)}${usage.hour.length > 0 && figure('hour', { title: `Last ${SHOWN_PERIODS.hour} hours` })}</div>`}
 ${byOperation.length > 0 && operationTable(byOperation, { days, listUrl })}
 <p class="actions"><a class="button" href="${listUrl({})}">See the requests</a>${files.map(({ words, url }) => html`<a class="button" href="${url}">${icon('download')}${words}</a>`)}</p></section>`;
 }

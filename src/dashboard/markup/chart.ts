@@ -31,7 +31,7 @@ type Chart = {
 
 type Period = {
   readonly nameOf: (at: Date) => string;
-  /** Returns the label below the bar at an index, counted from the last bar, or `null` for no label. */
+  /** Returns the label below a bar, or `null` for no label. `left` is the number of later bars. */
   readonly labelOf: (at: Date, left: number, chart: Chart) => string | null;
 };
 

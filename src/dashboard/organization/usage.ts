@@ -13,8 +13,8 @@ import {
 } from '../../service/keys/organization-keys.ts';
 import type { CountedKeyUse, OrganizationUse } from '../../store/keys/key-uses.ts';
 import type { KeyOperationUse } from '../../store/keys/operation-uses.ts';
-import { parseDays, text, withNormalForm } from '../forms/fields.ts';
-import { type Form, fieldsOf, problemSummary, type Typed, typedOf } from '../forms/form.ts';
+import { DAYS, parseSpan, text, withNormalForm } from '../forms/fields.ts';
+import { type Form, fieldsOf, isFiltered, problemSummary, type Typed, typedOf } from '../forms/form.ts';
 import {
   fileUrlOf,
   type KeyUrls,
@@ -73,7 +73,7 @@ function numbers({ dashboard, now }: SignedInContext, { values, filters, use }: 
   const minutes = { from: from && `${from}T00:00`, to: to && `${to}T23:59` };
   return html`${usageSection({
     usage: use.usage,
-    ...(from === '' && to === '' && operation === '' ? {} : { days }),
+    days,
     byOperation: use.byOperation.filter((each) => [null, each.operation].includes(filters.operation)),
     listUrl: (filter) => urlOf(ORGANIZATION_REQUESTS_URL, { operation, ...filter, key, ...minutes }),
     files: [
@@ -100,10 +100,9 @@ type FilterProps = {
 
 function filterForm({ formToken }: SignedInContext, { values, problem, operations }: FilterProps): Html {
   const fields = fieldsOf(USAGE_FILTERS, { typed: values, problem }, { operations, chosen: values.operation });
-  const isFiltered = Object.values(values).some((value) => value !== '');
   return html`<form class="card filters" method="post" action="${ORGANIZATION_USAGE_URL}" role="search" aria-label="Usage">${hiddenInput('form_token', formToken)}
 ${filterFold(
-  { isOpen: isFiltered },
+  { isOpen: isFiltered(values) },
   html`${Object.values(fields)}
 <div class="actions"><button class="button">Filter</button><a class="button plain" href="${ORGANIZATION_USAGE_URL}">Clear</a></div>`,
 )}</form>`;
@@ -114,7 +113,7 @@ ${filterFold(
  * valid.
  */
 function readFilters({ key, operation, from, to }: FilterValues, now: Date) {
-  const { span, errors } = parseDays({ from, to });
+  const { span, errors } = parseSpan({ from, to }, DAYS);
   if (span.from !== null && span.from > now) errors['from'] = ['must not be in the future.'];
   const oldest = firstShown('day', now);
   if (span.to !== null && span.to <= oldest)
@@ -125,7 +124,7 @@ function readFilters({ key, operation, from, to }: FilterValues, now: Date) {
   return { filters, problem: problemOfFields(errors) };
 }
 
-/** Returns the title of the counted days, of which there is at least one, and whether the last of them has ended. */
+/** Returns the title of the days that were counted, and whether the last of these days has ended. `uses` is not empty. */
 function shownDays(uses: FilteredUse['usage']['day'], now: Date): { title: string; isPast: boolean } {
   const starts = uses.map(({ startsAt }) => startsAt);
   const isPast = starts.every((startsAt) => now.getTime() >= startsAt.getTime() + DAY_MS);

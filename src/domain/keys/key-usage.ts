@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../time.ts';
+import { DAY_MS, HOUR_MS, type TimeSpan } from '../time.ts';
 import { findKeyInText } from './api-key.ts';
 
 // The usage of a key is the number of requests in each hour and each day, by result. Hours and days are in UTC.
@@ -22,9 +22,6 @@ export type KeyPeriodUse = PeriodUse & { readonly limited: number };
 
 /** The requests of each shown period, the oldest first. The last period is the current one. */
 export type KeyUsage = Readonly<Record<UsePeriod, readonly KeyPeriodUse[]>>;
-
-/** A span of time: from `from` on, and before `to`. `null` means that this side has no bound. */
-export type TimeSpan = { readonly from: Date | null; readonly to: Date | null };
 
 const ALL_TIMES: TimeSpan = { from: null, to: null };
 

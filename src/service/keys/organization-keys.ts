@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit/actor.ts';
 import { hashKey } from '../../domain/keys/api-key.ts';
-import type { TimeSpan } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
 import { withNormalDomain } from '../../domain/people/email.ts';
 import { mayRevokeKeysOfOthers } from '../../domain/people/role.ts';
+import type { TimeSpan } from '../../domain/time.ts';
 import {
   type AttentionCounts,
   countOrganizationKeys,

@@ -7,14 +7,13 @@ import {
   MAX_USED_NETWORKS,
   type RecordedRequest,
   type ResultCounts,
-  type TimeSpan,
   totalOf,
   USE_PERIODS,
   type UsePeriod,
   usageOf,
 } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, type TimeSpan } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { insertNoticesOf } from './key-notices.ts';

@@ -1,5 +1,6 @@
-import { firstShown, type ResultCounts, type TimeSpan } from '../../domain/keys/key-usage.ts';
+import { firstShown, type ResultCounts } from '../../domain/keys/key-usage.ts';
 import type { OrganizationScope } from '../../domain/organizations/organization-scope.ts';
+import type { TimeSpan } from '../../domain/time.ts';
 import { CHUNK_ROWS, type Deletion, deleteInChunks } from '../sql/chunks.ts';
 import type { Database } from '../sql/database.ts';
 import { isInSpan } from './key-uses.ts';

@@ -61,7 +61,7 @@ export async function recordStatements(
 
 const BEGINS_OR_ENDS = /^(BEGIN|COMMIT|ROLLBACK)$/;
 
-/** Called with the arguments of a call of query(), of which the first is the statement. */
+/** Called with the arguments of each call of query(). The first argument is the statement. */
 type OnStatement = (parameters: readonly unknown[]) => void;
 
 type Interceptor = {
