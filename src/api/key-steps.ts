@@ -82,23 +82,18 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
   };
 }
 
-/** The key's recorder of uses and the X-Forwarded-For header with which the client of an open connection was last recorded. */
-type RecordedClient = { readonly use: UseRecorder; readonly forwardedFor: string | string[] | undefined };
-const recordedClients = new WeakMap<Socket, RecordedClient>();
-
 /**
- * Records the network and the product of the client. Does nothing if they were recorded for the same connection, key and proxies,
- * and the client of a request with the key was recorded within the last second, because parsing the headers of every request
- * would cost too much.
+ * Records the network and the product of the client. Does nothing if they were recorded within the last second for another request
+ * of the same client with this key.
  */
 function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: KeyStepsDeps['clientAddressOf']): void {
-  const forwardedFor = req.headers['x-forwarded-for'];
-  const recorded = recordedClients.get(req.socket);
-  if (recorded?.use === use && recorded.forwardedFor === forwardedFor && !use.lacksClient(at)) return;
-  recordedClients.set(req.socket, { use, forwardedFor });
+  const { socket, headers } = req;
+  const userAgent = headers['user-agent'];
+  const source = { remoteAddress: socket.remoteAddress, forwardedFor: headers['x-forwarded-for'], userAgent };
+  if (!use.lacksClient(source, at)) return;
   const address = clientAddressOf(req);
   const network = address === '' ? null : networkOf(address);
-  use.noteClient({ network, client: clientProductOf(req.headers['user-agent']) }, at);
+  use.noteClient({ network, client: clientProductOf(userAgent) }, source, at);
 }
 
 /** The Bearer scheme (RFC 6750 section 2.1). The letter case of its name does not matter (RFC 9110 section 11.1). */

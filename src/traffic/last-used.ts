@@ -15,15 +15,24 @@ export type ScopedKeyId = { readonly organizationId: string; readonly id: string
 
 export type UsingClient = Pick<KeyUse, 'network' | 'client'>;
 
+/** What the client of a request is parsed from. */
+export type ClientSource = {
+  /** The address of the other end of the connection; `undefined` if the connection is closed. */
+  readonly remoteAddress?: string | undefined;
+  readonly forwardedFor?: string | string[] | undefined;
+  readonly userAgent?: string | undefined;
+};
+
 /** Records the requests with one key in one hour. Its methods neither wait nor look anything up. */
 export type UseRecorder = {
   /** Records that the key was accepted. */
   noteAcceptance(at: Date): void;
   /**
-   * Returns whether `noteClient` was not called within the last second. To parse the client of every request would cost too much.
+   * Returns whether `noteClient` was not called within the last second, or was last called with another source. To parse the
+   * client of every request would cost too much.
    */
-  lacksClient(at: Date): boolean;
-  noteClient(client: UsingClient, at: Date): void;
+  lacksClient(source: ClientSource, at: Date): boolean;
+  noteClient(client: UsingClient, source: ClientSource, at: Date): void;
   /** Counts a request that was refused because the key had been rotated or revoked. */
   countRefusedUse(): void;
   /**
@@ -238,6 +247,7 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
   /** How many requests were replaced by later ones. */
   #replaced = 0;
   readonly #buffer: UseBuffer;
+  #clientSource: ClientSource | null = null;
   #clientSeenAtMs = -Infinity;
 
   constructor(buffer: UseBuffer, { organizationId, keyId, hourNumber }: KeyHour) {
@@ -256,14 +266,20 @@ class PendingUse implements KeyHour, KeyUse, UseRecorder {
     use.lastUsedAt = later(use.lastUsedAt, at);
   }
 
-  lacksClient(at: Date): boolean {
-    return at.getTime() - this.#current().#clientSeenAtMs >= CLIENT_EVERY_MS;
+  lacksClient({ remoteAddress, forwardedFor, userAgent }: ClientSource, at: Date): boolean {
+    const use = this.#current();
+    if (at.getTime() - use.#clientSeenAtMs >= CLIENT_EVERY_MS) return true;
+    const last = use.#clientSource;
+    return (
+      last?.remoteAddress !== remoteAddress || last?.forwardedFor !== forwardedFor || last?.userAgent !== userAgent
+    );
   }
 
-  noteClient({ network, client }: UsingClient, at: Date): void {
+  noteClient({ network, client }: UsingClient, source: ClientSource, at: Date): void {
     const use = this.#current();
     use.network = network;
     use.client = client;
+    use.#clientSource = source;
     use.#clientSeenAtMs = at.getTime();
     if (network !== null) use.#addNetwork(network, at.toISOString().slice(0, DAY_CHARACTERS));
   }

@@ -230,7 +230,7 @@ test('of two processes, the one with the later use names the client', async () =
     const uses = startKeyUses(server.db, { onFailure: (error) => expect(error).toBeNull() });
     const use = uses.of(key, at);
     use.noteAcceptance(at);
-    use.noteClient({ network: '192.0.2.1', client }, at);
+    use.noteClient({ network: '192.0.2.1', client }, {}, at);
     await uses.stop();
   }
   expect(await clientOf(ours)).toEqual({ network: '192.0.2.1', client: 'late' });

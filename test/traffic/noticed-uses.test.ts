@@ -48,7 +48,7 @@ async function networkKey() {
     for (const network of [networks].flat()) {
       const recorder = uses.of({ organizationId: people.scope.organizationId, id }, at);
       recorder.noteAcceptance(at);
-      recorder.noteClient({ network, client: null }, at);
+      recorder.noteClient({ network, client: null }, {}, at);
     }
     await uses.flush();
   };
