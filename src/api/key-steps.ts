@@ -19,7 +19,6 @@ import {
   requirePermission,
   unknownKeyIn,
 } from '../service/authenticate.ts';
-import type { UseRecorder } from '../traffic/last-used.ts';
 import type { Admission } from '../traffic/request-limiter.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { ApiRequest } from './api-request.ts';
