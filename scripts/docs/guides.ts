@@ -1,6 +1,7 @@
 // Reads the guides in openapi/guides, and the files with which writers configure the documentation.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import {
   type Examples,
   firstExample,
@@ -27,6 +28,15 @@ export type Guide = {
   readonly headings: readonly Heading[];
 };
 
+/** What readers type when a place of the documentation is the best answer. */
+export type Questions = {
+  /** The place as in the links of guides: "limits.md", "errors.md#at-a-glance" or "operation:getKey". */
+  readonly place: string;
+  /** The line of the place in questions.yaml. */
+  readonly line: number;
+  readonly asked: readonly string[];
+};
+
 /** Everything that is published, read from the hand-written files. */
 export type Source = {
   readonly contract: Contract;
@@ -36,13 +46,13 @@ export type Source = {
   readonly images: ReadonlyMap<string, Buffer>;
   /** The settings in branding.yaml that are not empty. */
   readonly branding: ReadonlyMap<string, string>;
-  /** The synonyms in synonyms.yaml: the words on the pages, by the words for which readers search. */
-  readonly synonyms: ReadonlyMap<string, string>;
+  readonly questions: readonly Questions[];
 };
 
 /** The folder of the guides and of the files with which writers configure the documentation. */
 export const GUIDES = 'openapi/guides';
 const LIST = `${GUIDES}/guides.yaml`;
+export const QUESTIONS = `${GUIDES}/questions.yaml`;
 /** The names of pages that are not guides. */
 const RESERVED = ['index', 'reference', 'all', 'plain', 'conventions', 'llms', 'images', 'assets'];
 
@@ -52,6 +62,8 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
   const read = await Promise.all(listed.map((each) => readGuide(root, each, contract, problems)));
   const guides = read.filter((guide) => guide !== null);
   const branding = await readPairs(root, 'branding.yaml');
+  const questions = questionsIn(await readFile(join(root, QUESTIONS), 'utf8').catch(() => ''));
+  problems.push(...questions.problems);
   const images = await readImages(root, guides, problems);
   const logo = branding.get('logo');
   if (logo !== undefined) images.set(logo, await readFile(join(root, GUIDES, logo)));
@@ -76,7 +88,7 @@ export async function readSource(root: string, contract: Contract): Promise<Sour
     ],
     images,
     branding,
-    synonyms: await readPairs(root, 'synonyms.yaml'),
+    questions: questions.found,
   };
 }
 
@@ -130,6 +142,22 @@ async function readPairs(root: string, name: string): Promise<Map<string, string
   return new Map(
     [...pairs].map(({ groups }) => [groups?.['key'] ?? '', groups?.['quoted'] ?? groups?.['plain'] ?? '']),
   );
+}
+
+/** Returns the questions in the text of questions.yaml, in the order of the text, and the problems with the text. */
+export function questionsIn(text: string): { found: Questions[]; problems: Problem[] } {
+  const lines = new LineCounter();
+  const { contents, errors } = parseDocument(text, { lineCounter: lines });
+  const problems = errors.map(({ message, linePos }) => ({ line: linePos?.[0].line ?? 1, message }));
+  const found = (isMap(contents) ? contents.items : []).flatMap(({ key, value }) => {
+    const place = isScalar(key) ? String(key.value) : '';
+    const { line } = lines.linePos((isScalar(key) && key.range?.[0]) || 0);
+    if (isSeq(value))
+      return [{ place, line, asked: value.items.map((item) => String(isScalar(item) ? item.value : item)) }];
+    problems.push({ line, message: `The questions for "${place}" are not a list. Write [one question, another one].` });
+    return [];
+  });
+  return { found, problems: problems.map((problem) => ({ file: QUESTIONS, ...problem })) };
 }
 
 /** A problem that stops the build. `npm run lint` finds more problems, and prints a remedy for each. */

@@ -1,8 +1,7 @@
 // What the site's search finds: guides and their sections, operations and their parts, schemas, and error messages.
-import type { Guide, Source } from './guides.ts';
-import { errorOf, GUIDES } from './guides.ts';
+import { errorOf, type Guide, type Problem, QUESTIONS, type Questions, type Source } from './guides.ts';
 import { type Part, partsOf } from './parts.ts';
-import { operationName, type Places, schemaPlace, type Target, targetOf } from './places.ts';
+import { operationName, schemaPlace } from './places.ts';
 import { plain } from './text.ts';
 
 export type Kind =
@@ -32,79 +31,73 @@ export type Entry = {
   readonly weight: number;
 };
 
-/** The data that assets/search.js reads. */
-export type SearchIndex = {
-  /** The members of each entry, in a fixed order. */
-  readonly entries: readonly (readonly (string | number)[])[];
-  /** The words that readers use, each with the place or the words for which it stands. */
-  readonly synonyms: readonly (readonly [said: string, meant: string])[];
-};
+/**
+ * The data that assets/search.js reads: the members of each entry, in a fixed order. The last member, which can be missing, is the
+ * questions that the entry answers, in one string.
+ */
+export type SearchIndex = readonly (readonly (string | number)[])[];
 
 /** Guides and operations come first, then the parts of operations. Error messages come last. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
-  guide: 1.05,
-  section: 0.95,
+  guide: 1.02,
+  section: 0.97,
   operation: 1,
-  webhook: 0.85,
-  parameter: 0.8,
-  header: 0.8,
-  field: 0.78,
-  status: 0.7,
-  schema: 0.7,
-  error: 0.5,
+  webhook: 0.92,
+  parameter: 0.89,
+  header: 0.89,
+  field: 0.88,
+  status: 0.84,
+  schema: 0.84,
+  error: 0.7,
 };
 /** The weights of groups of guides for which integrators rarely look. */
-const WEIGHTS_OF_GROUPS: Readonly<Record<string, number>> = { Operate: 0.75, 'About the API': 0.85, Reference: 0.85 };
+const WEIGHTS_OF_GROUPS: Readonly<Record<string, number>> = { Operate: 0.95, 'About the API': 0.92, Reference: 0.92 };
 
 /** The factor for the sections of our packages' READMEs, because the guides say the same about the API itself. */
-const OF_PACKAGES = 0.8;
+const OF_PACKAGES = 0.9;
 
 export function searchIndexOf(source: Source): SearchIndex {
-  const entries = [
+  const lost = lostQuestions(source);
+  if (lost.length > 0) throw errorOf(lost);
+  const asked = new Map(source.questions.map((each) => [each.place, each.asked.join('|')]));
+  return entriesOf(source).map((entry) => {
+    const { kind, title, where, name, anchor, text, weight } = entry;
+    const row = [kind, title, where, name, anchor, shortened(text), Number(weight.toFixed(2))];
+    const place = placeOf(entry);
+    const questions = asked.get(place);
+    // Several parts can have the same name. The first of them gets the questions.
+    asked.delete(place);
+    return questions === undefined ? row : [...row, questions];
+  });
+}
+
+/** Returns a problem for each place in questions.yaml that does not exist. */
+export function lostQuestions(source: Source): (Problem & Pick<Questions, 'place'>)[] {
+  const places = new Set(placesIn(source));
+  return source.questions
+    .filter(({ place }) => !places.has(place))
+    .map(({ place, line }) => ({ file: QUESTIONS, line, place, message: `The place "${place}" does not exist.` }));
+}
+
+/** Returns the places that can have questions, as questions.yaml names them. */
+export function placesIn(source: Source): string[] {
+  return entriesOf(source).map(placeOf);
+}
+
+/** Returns a name such as "errors.md#at-a-glance", "operation:getKey", or, for a part or a schema, "external_id". */
+function placeOf({ kind, title, name, anchor }: Entry): string {
+  if (kind === 'guide' || kind === 'section') return `${name}.md${anchor}`;
+  return kind === 'operation' || kind === 'webhook' ? name.replace('reference/', 'operation:') : title;
+}
+
+function entriesOf(source: Source): Entry[] {
+  return [
     ...guideEntries(source),
     ...operationEntries(source),
     ...partEntries(source),
     ...schemaEntries(source),
     ...errorEntries(source),
   ];
-  return {
-    entries: entries.map(({ kind, title, where, name, anchor, text, weight }) => [
-      kind,
-      title,
-      where,
-      name,
-      anchor,
-      shortened(text),
-      Number(weight.toFixed(2)),
-    ]),
-    synonyms: synonymsOf(source),
-  };
-}
-
-/** Returns the target in the format of the index: the name of the page and the anchor. */
-const IN_INDEX: Places = (target) => {
-  if (target.kind === 'operation') return operationName(target.operation);
-  if (target.kind === 'file') return target.name;
-  return target.anchor === null ? target.slug : `${target.slug}#${target.anchor}`;
-};
-
-export const SYNONYMS = `${GUIDES}/synonyms.yaml`;
-
-/** Returns the place to which a synonym leads; `null` if it stands for words. Returns a message if the place does not exist. */
-export function findPlaceOf(
-  [said, written]: readonly [said: string, written: string],
-  source: Source,
-): Target | string | null {
-  if (!/\.md(#|$)|^operation:/.test(written)) return null;
-  return targetOf(written, SYNONYMS, source) ?? `"${said}" leads to "${written}", which does not exist.`;
-}
-
-function synonymsOf(source: Source): [string, string][] {
-  return [...source.synonyms].map(([said, written]) => {
-    const place = findPlaceOf([said, written], source);
-    if (typeof place === 'string') throw errorOf([{ file: SYNONYMS, line: 1, message: place }]);
-    return [said, place === null ? written : IN_INDEX(place)];
-  });
 }
 
 function guideEntries({ guides }: Source): Entry[] {
@@ -172,7 +165,7 @@ function partEntries({ contract }: Source): Entry[] {
     if (kind === 'example') return [];
     const more = new Set(others.map((each) => each.operation).filter((each) => each !== operation)).size;
     // For the status of an error, the guide to errors is a better result, because it explains the status.
-    const factor = /^[45]\d\d /.test(title) ? 0.6 : 1;
+    const factor = /^[45]\d\d /.test(title) ? 0.77 : 1;
     return [
       {
         kind,

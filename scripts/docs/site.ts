@@ -19,7 +19,6 @@ export type SiteFiles = ReadonlyMap<string, () => string | Buffer>;
 type SiteOptions = Pick<Site, 'server' | 'address' | 'support' | 'isServed'>;
 
 const REDOC = 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js';
-const MINISEARCH = 'node_modules/minisearch/dist/umd/index.js';
 
 /** The page at the former URL of all.html. It redirects old links and bookmarks. */
 const PLAIN =
@@ -27,7 +26,6 @@ const PLAIN =
 
 export async function readSite(root: string, source: Source, options: SiteOptions): Promise<SiteFiles> {
   const assets = await readAssets(root, source.branding);
-  const library = await readMinified(join(root, MINISEARCH));
   // The script is an IIFE. Otherwise its functions would be global and replace those of site.js.
   const search = await readMinified(join(import.meta.dirname, 'assets/search.js'), { format: 'iife' });
   const names: Assets = new Map([...assets].map(([name, content]) => [name, hashedName(name, content)]));
@@ -42,7 +40,7 @@ export async function readSite(root: string, source: Source, options: SiteOption
     ['reference.html', () => referencePage(site)],
     ['all.html', () => allPage(site)],
     ['plain.html', () => PLAIN],
-    ['search.js', () => `${library}${search}${searchData(source)}`],
+    ['search.js', () => `${search}${searchData(source)}`],
     ['openapi.json', () => JSON.stringify(source.contract.document, null, 2)],
     // JSON is also valid YAML. The published files contain a more readable version.
     ['openapi.yaml', () => JSON.stringify(source.contract.document, null, 2)],

@@ -11,9 +11,9 @@ import { codeLabel } from '../../openapi/lint/pages/code-label.ts';
 import { link } from '../../openapi/lint/pages/link.ts';
 import type { Json } from '../../src/contract/document.ts';
 import { contractOf } from '../docs/contract.ts';
-import { GUIDES, guidesIn, readSource, type Source } from '../docs/guides.ts';
+import { GUIDES, guidesIn, QUESTIONS, questionsIn, readSource, type Source } from '../docs/guides.ts';
 import { linksOf } from '../docs/markdown.ts';
-import { findPlaceOf, SYNONYMS } from '../docs/search.ts';
+import { lostQuestions, placesIn } from '../docs/search.ts';
 import { root } from '../tool.ts';
 import { CONTRACT } from './contract.ts';
 import { inOrder, type Problem } from './problem.ts';
@@ -110,30 +110,21 @@ function unlinkedGuides(): Problem[] {
     }));
 }
 
-/** Returns a problem for each synonym that leads to a place that does not exist. `text` is the content of synonyms.yaml. */
-export function lintSynonyms(source: Source, text: string): Problem[] {
-  const { guides, contract } = source;
-  const places = [
-    ...guides.flatMap(({ slug, headings }) => [`${slug}.md`, ...headings.map(({ anchor }) => `${slug}.md#${anchor}`)]),
-    ...contract.operations.map(({ operationId }) => `operation:${operationId}`),
-  ];
-  return [...source.synonyms].flatMap(([said, written]) => {
-    const message = findPlaceOf([said, written], source);
-    if (typeof message !== 'string') return [];
-    const near = nearest(written, places);
-    const problem = {
-      file: SYNONYMS,
-      line: text.split('\n').findIndex((line) => line.startsWith(`${said}:`)) + 1,
-      column: said.length + 3,
-      rule: 'synonym',
-      message,
-      remedy:
-        near === undefined
-          ? 'Write a guide (errors.md#anchor) or an operation (operation:getKey).'
-          : `Did you mean "${near}"?`,
-    };
-    return [problem];
+/** Returns the problems with questions.yaml, whose content is `text`. `source` is `null` if the guides cannot be read. */
+export function lintQuestions(text: string, source: Source | null): Problem[] {
+  const { found, problems } = questionsIn(text);
+  const form = 'Write each place with a list of questions: "limits.md: [quota, why 429]".';
+  const ofText = problems.map((problem) => ({ ...problem, column: 1, rule: 'yaml', remedy: form }));
+  if (source === null) return ofText;
+  const ofPlaces = lostQuestions({ ...source, questions: found }).map(({ place, ...problem }) => {
+    const near = nearest(place, placesIn(source));
+    const remedy =
+      near === undefined
+        ? 'Write a guide (errors.md#anchor), operation:getKey, or the name of a field.'
+        : `Did you mean "${near}"?`;
+    return { ...problem, column: 1, rule: 'question', remedy };
   });
+  return [...ofText, ...ofPlaces];
 }
 
 function read(file: string): string {
@@ -143,7 +134,7 @@ function read(file: string): string {
 export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
 /**
- * Returns the problems that markdownlint and our rules find in pages, and the synonyms without a place. The paths are relative to
+ * Returns the problems that markdownlint and our rules find in pages and in the questions. The paths are relative to
  * the root of the checkout; `document` is the contract.
  */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
@@ -151,7 +142,7 @@ export async function lintPages(files: readonly string[], document: Json | null)
   const ofTexts = await lintTexts(Object.fromEntries(texts), readLinkTargets(root, document));
   // If the guides cannot be read, other checks report the reason.
   const source = document === null ? null : await readSource(root, contractOf(document)).catch(() => null);
-  return inOrder([...ofTexts, ...(source === null ? [] : lintSynonyms(source, read(SYNONYMS)))]);
+  return inOrder([...ofTexts, ...lintQuestions(read(QUESTIONS), source)]);
 }
 
 /** Returns the problems that markdownlint and our rules find in the texts, which are given by path. */
