@@ -37,7 +37,7 @@ function namesOf(
   return [`${name}${anchor}`, `${kind} ${title}`, ...(operationId === undefined ? [] : [operationId])];
 }
 
-test('at least 246 of 290 queries of newcomers have their answer first, and 264 among the first three', () => {
+test('at least 256 of 290 queries of newcomers have their answer first, and 273 among the first three', () => {
   const ranks = readFileSync(join(import.meta.dirname, 'queries.txt'), 'utf8')
     .trim()
     .split('\n')
@@ -49,8 +49,8 @@ test('at least 246 of 290 queries of newcomers have their answer first, and 264 
   const wrong = ranks.filter(({ rank }) => rank !== 0);
   const lost = ranks.filter(({ rank }) => rank < 0 || rank > 2);
   expect(ranks).toHaveLength(290);
-  expect(wrong.length <= 44 ? [] : wrong).toEqual([]);
-  expect(lost.length <= 26 ? [] : lost).toEqual([]);
+  expect(wrong.length <= 34 ? [] : wrong).toEqual([]);
+  expect(lost.length <= 17 ? [] : lost).toEqual([]);
 });
 
 test.each([
@@ -103,8 +103,8 @@ test('every operation, parameter, header, schema and field is among the first fi
   expect(found).toEqual([]);
 });
 
-test('the script with its index has at most 540 bytes for each place, and 145 when it is compressed', () => {
+test('the script with its index has at most 570 bytes for each place, and 155 when it is compressed', () => {
   const places = searchIndexOf(source).length;
-  expect(script.length / places).toBeLessThan(540);
-  expect(brotliCompressSync(script).length / places).toBeLessThan(145);
+  expect(script.length / places).toBeLessThan(570);
+  expect(brotliCompressSync(script).length / places).toBeLessThan(155);
 });

@@ -17,6 +17,9 @@ const MAX_RESULTS = 12;
 /** Matches a verb and its particle, such as "set up" and "log-in", which others write as one word. */
 const PHRASAL = /\b(back|clean|hand|log|look|roll|set|shut|sign|start|time)[ -](back|down|in|off|on|out|over|up)\b/gi;
 
+/** The stems that have been found, by the word. */
+const STEMS = new Map();
+
 /** Words that occur in many queries and say little about what the reader is looking for. */
 const COMMON_WORDS = new Set(
   stemsOf(
@@ -29,11 +32,16 @@ const COMMON = 0.4;
 function stemsOf(text) {
   const joined = text.replace(/['’]/g, '').replace(PHRASAL, '$1$2');
   const words = joined.match(/\p{Lu}*[\p{Ll}\p{Lo}\p{N}]+|\p{Lu}+/gu) ?? [];
-  return [...new Set(words.map((word) => stemOf(word.toLowerCase())))];
+  return [...new Set(words.map(stemOf))];
 }
 
-/** Returns the stem of a word, such as "authentic" for authenticate, authenticated and authentication. It has at least 3 letters. */
+/** Returns the stem of a word, such as "authentic" for authenticate and authentication. It has at least 3 letters. */
 function stemOf(word) {
+  if (!STEMS.has(word)) STEMS.set(word, withoutEnding(word.toLowerCase()));
+  return STEMS.get(word);
+}
+
+function withoutEnding(word) {
   if (word.length < 4 || /\d/.test(word)) return word;
   return (
     word
@@ -72,26 +80,24 @@ globalThis.openSiteSearch = (rows) => {
     const entry = { kind, title, where, name, anchor, text };
     return { entry, weight, phrases, strengths };
   });
-  /** The number of places that contain each word. */
-  const counts = new Map();
+  /** The weight of each word. It is greater the fewer places contain the word. */
+  const rarities = new Map();
   for (const { strengths } of places)
-    for (const word of strengths.keys()) counts.set(word, 1 + (counts.get(word) ?? 0));
-
-  const rarityOf = (word) =>
-    Math.log(1 + places.length / (1 + (counts.get(word) ?? 0))) * (COMMON_WORDS.has(word) ? COMMON : 1);
+    for (const word of strengths.keys()) rarities.set(word, 1 + (rarities.get(word) ?? 0));
+  for (const [word, count] of rarities)
+    rarities.set(word, Math.log(1 + places.length / (1 + count)) * (COMMON_WORDS.has(word) ? COMMON : 1));
 
   /** Returns the words of the places that a word of the query can mean, with the quality of each, and the weight of the word. */
   function meaningOf(word) {
-    const qualityOf = (term) => {
-      if (term === word) return EXACT;
-      if (word.length > 2 && term.startsWith(word)) return BEGINNING;
+    const isKnown = rarities.has(word);
+    const terms = new Map();
+    for (const term of rarities.keys()) {
+      if (term === word) terms.set(term, EXACT);
+      else if (word.length > 2 && term.startsWith(word)) terms.set(term, BEGINNING);
       // A word that occurs on the pages is not a misspelling of another word.
-      return !counts.has(word) && word.length > 4 && isSimilar(word, term) ? SIMILAR : 0;
-    };
-    const terms = new Map(
-      [...counts.keys()].map((term) => [term, qualityOf(term)]).filter(([, quality]) => quality > 0),
-    );
-    return { terms, weight: Math.max(...(counts.has(word) ? [word] : [...terms.keys()]).map(rarityOf)) };
+      else if (!isKnown && word.length > 4 && isSimilar(word, term)) terms.set(term, SIMILAR);
+    }
+    return { terms, weight: Math.max(...[...(isKnown ? [word] : terms.keys())].map((term) => rarities.get(term))) };
   }
 
   /** Returns the best results, the best one first. */
@@ -101,15 +107,15 @@ globalThis.openSiteSearch = (rows) => {
       .filter(({ terms }) => terms.size > 0);
     const total = sumOf(words, ({ weight }) => weight);
     const scored = places.map(({ entry, weight, phrases, strengths }) => {
-      const covered = sumOf(words, (word) => {
-        let best = 0;
-        for (const [term, quality] of word.terms) best = Math.max(best, quality * (strengths.get(term) ?? 0));
-        return word.weight * best;
-      });
-      return [entry, (covered / total + Math.max(...phrases.map((phrase) => matchOf(phrase, words, total)))) * weight];
+      const covered = sumOf(
+        words,
+        (word) => word.weight * bestOf(word.terms, ([term, quality]) => quality * strengths.get(term)),
+      );
+      return [entry, (covered / total + bestOf(phrases, (phrase) => matchOf(phrase, words, total))) * weight];
     });
     const sorted = scored.filter(([, score]) => score > 0).sort(([, one], [, other]) => other - one);
     const best = sorted[0]?.[1] ?? 0;
+    // The high score of a place whose question matches does not hide the other results.
     return sorted
       .filter(([, score]) => score > Math.min(best, 1) / 3)
       .slice(0, MAX_RESULTS)
@@ -118,18 +124,27 @@ globalThis.openSiteSearch = (rows) => {
 
   /** Returns how well a phrase matches a query: 1 if each has all words of the other. */
   function matchOf(phrase, words, total) {
-    const asked = sumOf(
-      words,
-      ({ terms, weight }) => weight * Math.max(0, ...phrase.map((term) => terms.get(term) ?? 0)),
-    );
-    if (asked === 0) return 0;
-    const said = sumOf(phrase, (term) => rarityOf(term) * Math.max(...words.map(({ terms }) => terms.get(term) ?? 0)));
-    return (asked / total) * (said / sumOf(phrase, rarityOf)) ** 0.7;
+    if (!phrase.some((term) => words.some(({ terms }) => terms.has(term)))) return 0;
+    const asked = sumOf(words, ({ terms, weight }) => weight * bestOf(phrase, (term) => terms.get(term)));
+    const said = sumOf(phrase, (term) => rarities.get(term) * bestOf(words, ({ terms }) => terms.get(term)));
+    return (asked / total) * (said / sumOf(phrase, (term) => rarities.get(term))) ** 0.7;
   }
 
   return { find };
 };
 
 function sumOf(items, of) {
-  return items.reduce((sum, item) => sum + of(item), 0);
+  let sum = 0;
+  for (const item of items) sum += of(item);
+  return sum;
+}
+
+/** Returns the greatest number that `of` returns for an item, or 0. */
+function bestOf(items, of) {
+  let best = 0;
+  for (const item of items) {
+    const value = of(item);
+    if (value > best) best = value;
+  }
+  return best;
 }
