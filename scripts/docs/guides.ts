@@ -30,7 +30,7 @@ export type Guide = {
 
 /** What readers type when a place of the documentation is the best answer. */
 export type Questions = {
-  /** The place as in the links of guides: "limits.md", "errors.md#at-a-glance" or "operation:getKey". */
+  /** The place as in the links of guides, such as "errors.md#at-a-glance" or "operation:getKey", or a name such as "external_id". */
   readonly place: string;
   /** The line of the place in questions.yaml. */
   readonly line: number;
