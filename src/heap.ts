@@ -2,10 +2,10 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * How much the heap may grow between full garbage collections, in percent of its live size. This is V8's limit on machines with
- * much memory.
+ * How much the heap may grow between full garbage collections, in percent of its live size. V8's own limit on machines with much
+ * memory, 300, took 130 MiB more memory under load, and no less processor time.
  */
-const GROWTH_PERCENT = 300;
+const GROWTH_PERCENT = 100;
 
 /**
  * The size at which the young generation stops growing, in bytes. V8's own limit, 128 MiB, took 200 MiB more memory under load,
@@ -17,9 +17,9 @@ const YOUNG_GENERATION_BYTES = 32 * 1024 ** 2;
  * Keeps V8 from slowing down the server after an idle period. V8 reads both flags at each garbage collection, so the flags can be
  * set at any time.
  *
- * The first flag lets the heap grow to four times its live size between full collections, but at most half-way to its maximum
- * size. After an idle period, V8 would limit the growth to a tenth. Buffers of PostgreSQL's results count as growth but not as
- * live size, so a busy server ran up to eight full collections a second, and responses that are not cached took twice as long.
+ * The first flag lets the heap grow to twice its live size between full collections, but at most half-way to its maximum size.
+ * After an idle period, V8 would limit the growth to a tenth. Buffers of PostgreSQL's results count as growth but not as live
+ * size, so a busy server ran up to eight full collections a second, and responses that are not cached took twice as long.
  *
  * The second flag keeps optimized code when V8 collects garbage in an idle server. By default, V8 discards this code, which saves
  * a few megabytes, but for some seconds after an idle period a request took 1.5 times the processor time.
