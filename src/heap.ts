@@ -30,8 +30,8 @@ export function tuneGarbageCollection(): void {
 }
 
 /**
- * Limits the size of the young generation, which can only be done before the start with a V8 flag, or by the factor by which it
- * grows. The factor is chosen again after each garbage collection, because V8 shrinks the young generation of an idle server.
+ * Limits the size of the young generation through the factor by which it grows. The only other way is a V8 flag before the start.
+ * The factor is chosen again after each garbage collection, because V8 shrinks the young generation of an idle server.
  */
 export function limitYoungGeneration(): void {
   let factor = 2;

@@ -150,7 +150,7 @@ test('a connection whose client does not read its response is closed', async () 
   const peer = await connectTo(stalling);
   peer.socket.pause();
   peer.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-  // This connection is to a server with the default limit of 60 seconds, which does not close it during the test.
+  // The server of this connection has the default limit of 60 seconds, so it does not close the connection during the test.
   const other = await open();
   other.socket.pause();
   other.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');

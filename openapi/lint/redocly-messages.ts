@@ -8,7 +8,7 @@ type Finding = {
   readonly suggest: readonly string[];
   /** The JSON Pointer of the finding, such as "#/get/parameters/0"; empty if the file cannot be parsed. */
   readonly pointer: string;
-  /** The lines of the file up to the line of the finding, which is the last. */
+  /** The lines of the file up to and including the line of the finding. */
   readonly lines: readonly string[];
 };
 

@@ -80,8 +80,8 @@ function withoutCreated(error: DomainError, results: readonly Result[]): DomainE
 }
 
 /**
- * Returns the operations on the list to which the batch's path belongs, such as /api/parent_programs, and on its items, except
- * the batch itself, and the ids of those that a change may call.
+ * Returns all operations on the batch's list, such as /api/parent_programs, and on the items of the list, except the batch
+ * itself. Also returns the ids of the operations that a change may call.
  */
 function changesOf(
   batch: Operation,

@@ -234,7 +234,7 @@ const FIRST_MS = Date.UTC(2024, 0, 1);
 const RANGE_MS = 3 * 365 * 24 * 3_600_000;
 
 /**
- * Returns the first generated value that the schema allows, which is the same for the same seed. Returns `undefined` if no
+ * Returns the first generated value that the schema allows. The same seed always gives the same value. Returns `undefined` if no
  * attempt was valid.
  */
 function generate(schema: Schema, { seed, validate }: { seed: string; validate: ValidateFunction }): unknown {
@@ -266,8 +266,8 @@ function narrowSchema(schema: Schema): object {
 }
 
 /**
- * Returns a generator of numbers from 0 to 1, which are the same for the same seed (mulberry32). It must be fast, because an item
- * needs thousands of numbers.
+ * Returns a generator of numbers from 0 to 1 (mulberry32). The same seed always gives the same numbers. The generator must be
+ * fast, because an item needs thousands of numbers.
  */
 function randomOf(seed: string): () => number {
   let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16);

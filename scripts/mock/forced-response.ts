@@ -58,7 +58,8 @@ export function createForcedResponses(deps: ForcedResponseDeps): (request: ApiRe
     try {
       return (await force(request, { operation, read }, deps)) ? null : request;
     } catch (error) {
-      // The refusal counts as a request and shows the limits, unless a limit refuses it.
+      // The refused request counts against the rate limits, and the refusal shows the limits. Above a limit, the response is a
+      // 429 instead.
       refuse(request, rateLimits.check(request) ?? error);
       return null;
     }

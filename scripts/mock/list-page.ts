@@ -103,7 +103,7 @@ const CHEROKEE = /[\u13a0-\u13ff\uab70-\uabbf]/;
 const DOTLESS_I = 'ı';
 
 /**
- * Returns the form in which searches compare texts, which does not depend on letter case or normalization form:
+ * Returns the form in which searches compare texts. This form does not depend on letter case or normalization form:
  * NFC(toCasefold(NFD(text))), with the full default case folding of Unicode. The server does the same in SQL ("search_form" in
  * prisma/migrations).
  */

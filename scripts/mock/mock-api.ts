@@ -80,7 +80,7 @@ export class MockKeys {
     return this.#records.get(hash) ?? KEY;
   }
 
-  /** Creates a key, which is the same for the same options. Throws a 422 for wrong options. */
+  /** Creates a key. The same options always give the same key. Throws a 422 for wrong options. */
   create(value: Json, environment: Environment): NewKey {
     const { permissions = PERMISSIONS, organization = KEY.organizationName } = value;
     if (!Array.isArray(permissions) || !permissions.every((each) => PERMISSIONS.includes(each)))

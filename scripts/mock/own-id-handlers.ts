@@ -71,7 +71,8 @@ export function createOwnIdHandler(operation: Operation, deps: OwnIdDeps): Opera
     const ownId = input.path[name] ?? '';
     const sent = isObject(input.body) ? input.body : {};
     const body = { ...sent, [name]: ownId };
-    // Removes the Prefer header. It names a response of this operation, which the operations that are called next may not have.
+    // Removes the Prefer header. The header names a response of this operation, and the operations that are called next may not
+    // have that response.
     const { prefer: _prefer, ...headers } = input.headers;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     const { found, id } = find(ownId);

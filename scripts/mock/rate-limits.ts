@@ -77,7 +77,9 @@ export class MockRateLimits {
     }
   }
 
-  /** Returns the rate limit headers of a forced response. It counts as a request, but no limit refuses it. */
+  /**
+   * Returns the rate limit headers of a forced response. The request counts against the limits, but is not refused above a limit.
+   */
   headersOf(request: ApiRequest): Readonly<Record<string, string | undefined>> {
     this.check(request);
     const [, policy, , left] = request.rateLimitFields;

@@ -151,8 +151,8 @@ async function createMockListener(assets: Assets, setup: MockSetup): Promise<Moc
   const otherHandlers = new Map<string, OperationHandler>();
   let otherData: DataSet | undefined;
   /**
-   * Returns generated data or the contract's examples. Both are possible: the kind with which the mock was not started is created
-   * when it is first needed.
+   * Returns generated data or the contract's examples. The mock starts with one of them, and creates the other when it is first
+   * needed.
    */
   const dataOf = (isDynamic = data.isDynamic) => {
     if (isDynamic === data.isDynamic) return data;

@@ -24,8 +24,8 @@ const SHARED = [
 const JSON_BODY = ['content', 'application/json', 'examples'];
 
 /**
- * Returns the path item of the list. `copy` is the path item of parent programs, and `location` their Location header, both with
- * the names of this resource.
+ * Returns the path item of the list. `copy` is the path item of parent programs, and `location` is the Location header of parent
+ * programs. In both, the names are already those of this resource.
  */
 export function listPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;
@@ -88,8 +88,8 @@ export function rowPath(resource: Resource, copy: string): string {
 }
 
 /**
- * Returns the path item by the client's own id. `copy` is the path item of parent programs, and `location` their Location header,
- * both with the names of this resource.
+ * Returns the path item by the client's own id. `copy` is the path item of parent programs, and `location` is the Location header
+ * of parent programs. In both, the names are already those of this resource.
  */
 export function ownIdPath(resource: Resource, copy: string, location: string): string {
   const { names, fields } = resource;

@@ -197,8 +197,8 @@ async function callHandler(handler: OperationHandler, request: ApiRequest, refus
 type Contract = Awaited<ReturnType<typeof openContract>>;
 
 /**
- * Opens openapi-backend with Charter's router and validator. These do work once, at startup, that openapi-backend's own router
- * and validator would repeat for each request.
+ * Opens openapi-backend with Charter's router and validator. Charter's router and validator do some work once, at startup, that
+ * openapi-backend's own router and validator would repeat for each request.
  */
 async function openContract(definition: Document, permissions: readonly string[]) {
   const api = new OpenAPIBackend({

@@ -46,7 +46,7 @@ export class ResponseCache {
     this.#maxYoungBytes = maxBytes / 2;
   }
 
-  /** Returns the number of requests so far, by what they found. */
+  /** Returns the numbers of hits, coalesced requests and misses so far. */
   get found(): Readonly<Record<FindResult, number>> {
     return this.#found;
   }

@@ -57,8 +57,8 @@ export function checkHead(req: IncomingMessage): HttpError | null {
 }
 
 /**
- * Returns whether the API answers the request. The dashboard has its own page for cookies that are too large. A URL that is too
- * long is refused later, with a 414.
+ * Returns whether the request is for the API and its URL is not too long. All other requests are answered later: the dashboard
+ * has its own page for cookies that are too large, and a URL that is too long gets a 414.
  */
 function isForApi({ url = '' }: IncomingMessage): boolean {
   return /^\/api(?:[/?]|$)/.test(originFormOf(url)) && url.length <= MAX_URL_BYTES;

@@ -65,8 +65,8 @@ export function describeFailure(failure: Failure): string {
 }
 
 function wordsOf({ code = '', syscall = '', message }: Failure): string {
-  // DNS queries have the syscalls "queryA" and "queryAaaa". If they fail with ECONNREFUSED, the name server refused the
-  // connection, not the host.
+  // DNS queries have the syscalls "queryA" and "queryAaaa". If they fail with ECONNREFUSED, the connection was refused by the
+  // name server, not by the host.
   const isOfDns = syscall.startsWith('query');
   const words = isOfDns && code === 'ECONNREFUSED' ? DNS_FAILED : WORDS[code];
   if (words !== undefined) return words;

@@ -57,7 +57,7 @@ export function createRequestLog(
       const level = levelOf(exchange, res, isSlow);
       if (!logger.isLevelEnabled(level)) return;
       const { requestId, handledBy: operation, changes, key, route } = exchange;
-      // Members that are undefined are left out. To spread optional members would cost more than the rest of the object.
+      // The logger leaves out members that are undefined. Spreading optional members would cost more than the rest of the object.
       const line = {
         requestId,
         traceId,

@@ -216,9 +216,10 @@ type LeftOut = { readonly step: SpanStart; readonly context: Context; readonly t
 type ExportSlow = (leftOut: LeftOut, end: SpanEnd, slow: SlowEnd) => void;
 
 /**
- * Returns a function that exports a span which was not recorded, with its parts as children. The sampler decides when a request
- * begins, before anybody knows whether the request is slow. Recording every request until its end would cost what sampling saves,
- * so the spans are created afterwards, from the times that the log has, too.
+ * Returns a function that exports the span of a request that was not recorded, with the parts of the request as children. The
+ * sampler decides when a request begins, before anybody knows whether the request is slow. Recording every request until its end
+ * would cost as much as not sampling at all. The spans of a slow request are therefore created afterwards, from the times that
+ * the log also contains.
  */
 function createExportSlow(shared: Pick<TracerProviderOptions, 'resource' | 'spanProcessors'>): ExportSlow {
   let ofRequest = '';

@@ -93,8 +93,9 @@ export function createFailureLog(
 }
 
 /**
- * Creates a log of refusals under load, by what was overloaded. The first refusal is logged immediately, and all others of the
- * same ten seconds as one line with their number, because a line for each would take more time than the refusal.
+ * Creates a log of refusals under load, which counts them by the part of the server that was overloaded. The first refusal is
+ * logged immediately. All others of the same ten seconds are logged as one line, because a line for each would take more time
+ * than the refusal.
  */
 export function createOverloadLog(logger: Logger): SampledLog<Overloaded> {
   const warn = (refused: Readonly<Record<string, number>>) => logger.warn({ refused }, 'refused requests under load');

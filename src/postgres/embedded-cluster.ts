@@ -88,8 +88,8 @@ async function getOwner(dir: string): Promise<SystemUser> {
 }
 
 /**
- * Returns the programs for a cluster. Throws if the cluster's files belong to another major version, which the programs cannot
- * read.
+ * Returns the programs for a cluster. Throws if the cluster's files belong to another major version, because the programs cannot
+ * read such files.
  */
 export async function getBinariesFor({ dir, user }: Cluster): Promise<Binaries> {
   const binaries = await getBinaries(user);

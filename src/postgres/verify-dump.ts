@@ -13,7 +13,7 @@ const SCRATCH = 'charter_verified_dump';
 export type VerifiedDump = {
   readonly bytes: number;
   readonly seconds: number;
-  /** The number of all rows, and of those of the most important tables. */
+  /** The number of all rows. The next four members count the rows of the most important tables. */
   readonly rows: number;
   readonly organizations: number;
   readonly parentPrograms: number;

@@ -158,7 +158,8 @@ export function startKeyUses(
         onFailure(error);
         return;
       }
-      // A part whose networks or requests could not be recorded is not kept for the next write, which would count its uses twice.
+      // A part whose networks or requests could not be recorded is not kept for the next write, because that write would count
+      // its uses twice.
       await noteNetworks(db, part).catch(onFailure);
       await writeKeyRequests(db, part).catch(onFailure);
     }

@@ -176,9 +176,9 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 /**
- * The maximum number of tokens that a process keeps, and the maximum number that it may spend before it has leased them. Both are
- * given as the seconds for which the tokens last at the full rate. Together with the burst, two processes can exceed the limit by
- * at most the requests of 0.46 seconds, which is 4.6% within ten seconds.
+ * The maximum stock of tokens in a process, and the maximum credit: the tokens that the process may spend before it has leased
+ * them. Both are given as the seconds for which the tokens last at the full rate. Together with the burst, two processes can
+ * exceed the limit by at most as many requests as the limit allows in 0.46 seconds: by 4.6% within ten seconds.
  */
 const STOCK_SECONDS = 0.08;
 const CREDIT_SECONDS = 0.05;

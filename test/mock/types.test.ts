@@ -29,13 +29,13 @@ function assertions(): void {
   mock.respond({ operation: 'createParentProgram', status: 503, example: 'external_id_taken' });
   // @ts-expect-error: a step with a status that the operation does not have
   mock.respond({ operation: 'getKey', sequence: [{ status: 503 }, { status: 409 }] });
-  // @ts-expect-error: a body without the fields of the success
+  // @ts-expect-error: a body without the fields of the successful response
   mock.respond({ operation: 'getKey', body: { name: 'x' } });
-  // @ts-expect-error: the body of the success with the status of a refusal
+  // @ts-expect-error: the body of the successful response with the status of a refusal
   mock.respond({ operation: 'getKey', status: 503, body: key });
   // @ts-expect-error: a body where the contract declares none
   mock.respond({ operation: 'deleteParentProgram', status: 204, body: {} });
-  // @ts-expect-error: a function that returns a body without the fields of the success
+  // @ts-expect-error: a function that returns a body without the fields of the successful response
   mock.respond({ operation: 'getKey', body: () => ({ name: 'x' }) });
   // @ts-expect-error: a broken connection has no status
   mock.respond({ operation: 'getKey', status: 503, disconnect: 'after' });

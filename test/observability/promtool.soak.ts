@@ -6,8 +6,8 @@ import { formatSnapshots, Metrics } from '../../src/observability/metrics/metric
 import { openFolder } from '../support/folder.ts';
 import { createTestOrganization, startServer } from '../support/servers/server.ts';
 
-// Checks what Prometheus reads with Prometheus's own program. Runs only at full length, because not every machine has the
-// program.
+// Uses promtool, Prometheus's own program, to check what Prometheus reads. Runs only at full length, because not every machine
+// has the program.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ALERTS = 'src/observability/monitoring/alerts.yaml';

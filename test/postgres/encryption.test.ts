@@ -306,7 +306,7 @@ test('a lost key of secrets is forgotten by no rotation, and the message names t
   });
 });
 
-// The race: a process with the new key is writing a secret while a process without it starts.
+// The race: a process that has the new key is writing a secret while a process that lacks the key starts.
 test('a start waits for a write with a key that it lacks, and is refused', async () => {
   await withKeylessDatabase(async (url) => {
     await using(start(url, OLD), ({ db }) => createOrganization(db, { name: 'Old', users: [ADA] }));

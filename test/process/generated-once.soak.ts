@@ -68,7 +68,7 @@ test('nothing is generated twice', async () => {
   expect(await stepsOf('start')).toEqual(['Generated code', 'Documentation']);
   for (const command of ['start', 'test']) expect(await stepsOf(command)).toEqual([]);
 
-  // The documentation offers the client for download, which contains the licence.
+  // The documentation offers the client for download, and the client contains the licence.
   await edit('LICENSE', 'MIT', 'Another');
   expect(await stepsOf('start')).toEqual(['Documentation']);
 

@@ -157,8 +157,8 @@ function timesOfUnedited(size: number): [accessed: Date, modified: Date] {
 }
 
 /**
- * Returns a number from 1 to 997. 0 is not possible, because file systems that store only whole seconds give every edited file 0
- * milliseconds. `size` is in bytes.
+ * Returns a number from 1 to 997. The number is never 0, because file systems that store only whole seconds give every edited
+ * file 0 milliseconds, and an edited file must not match. `size` is in bytes.
  */
 function millisecondsOf(size: number): number {
   return 1 + (size % 997);

@@ -199,7 +199,10 @@ export function refusedRequestsUrl(
 
 export const SECTION_URLS: readonly string[] = [PROFILE_URL, PEOPLE_URL, ORGANIZATION_URL];
 
-/** The pages that anybody may open, but only in a cell, because each cell has the sessions of its own users. */
+/**
+ * The pages that anybody may open. At the address that all cells share, these pages only lead to a cell, because each cell has
+ * the sessions of its own users.
+ */
 export const GUEST_URLS: readonly string[] = [
   SIGN_OUT_URL,
   SIGN_IN_URL,

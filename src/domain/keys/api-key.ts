@@ -234,7 +234,10 @@ export function endOf({ revokedAt, rotatedAt, expiresAt, expiredAt }: KeyEndTime
   return null;
 }
 
-/** Returns whether a request was refused because of the key's present expiry. An operator may have set a later expiry since. */
+/**
+ * Returns whether a request was refused because of the key's present expiry. A refusal does not count if an operator has set a
+ * later expiry since.
+ */
 export function hasRecordedExpiry({ expiresAt, expiredAt }: Pick<ApiKey, 'expiresAt' | 'expiredAt'>): boolean {
   return expiresAt !== null && expiredAt !== null && expiresAt <= expiredAt;
 }
@@ -245,8 +248,8 @@ export type Verdict =
   | { kind: 'deactivated'; at: Date };
 
 /**
- * Returns why and since when the key is not active or, if it is active, those of its permissions that the role of its user allows
- * now.
+ * If the key is active, returns its permissions that the role of its user allows now. Otherwise returns why and since when the
+ * key is not active.
  */
 export function judgeKey(record: JudgedKey, now: Date): Verdict {
   const end = endOf(record, now);

@@ -17,8 +17,8 @@ const PERMISSIONS: Readonly<Record<EventType, Permission>> = {
 export const EVENT_TYPES = Object.keys(PERMISSIONS) as readonly EventType[];
 
 /**
- * Returns the permissions that a key needs to read events of a type. A type that this version does not know needs those of the
- * other types of its resource; an unknown resource has none.
+ * Returns the permissions that a key needs to read events of a type. For a type that this version does not know, returns the
+ * permissions for the other types of its resource; for an unknown resource, none.
  */
 export function permissionsToRead(type: string): Permission[] {
   const [resource = ''] = type.split('.', 1);

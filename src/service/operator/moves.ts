@@ -186,7 +186,7 @@ export async function copyOrganization({ from, to }: Ends, id: string): Promise<
     });
   } catch (error) {
     await writer.abort(error).catch(() => {});
-    // If the import has failed, its error is the cause, and that of the export only says that the pipe is closed.
+    // If the import has failed, its error is the cause. The error of the export only says that the pipe is closed.
     throw await importing.then(
       () => error ?? busyError(),
       (cause: unknown) => cause,

@@ -109,7 +109,7 @@ export async function rotateEncryptionKey(db: Database): Promise<number> {
 }
 
 /**
- * Changes those limits of the organization that are not `undefined`, and returns all its limits. If nothing changes, nothing is
+ * Changes the limits that are not `undefined`, and returns all limits of the organization. If nothing changes, nothing is
  * recorded in the audit log.
  */
 export async function changeLimits(

@@ -238,7 +238,7 @@ export async function setPassword(
   );
 }
 
-/** Calls `accept`. Returns a refusal if the e-mail has become that of an account in another organization since the invitation. */
+/** Calls `accept`. Returns a refusal if an account in another organization has taken the e-mail since the invitation. */
 async function acceptOnce<O>(email: string, accept: () => Promise<O>): Promise<O | Conflict> {
   try {
     return await accept();

@@ -118,8 +118,8 @@ async function accept(
 
 /**
  * Records a failed sign-in by one row in one transaction, whether or not the e-mail has an account, so that both cases take the
- * same time. The audit log of an organization that is moving cannot be written, which must not reveal that the e-mail has an
- * account there.
+ * same time. The audit log of an organization that is moving cannot be written, and this failure must not reveal that the e-mail
+ * has an account there.
  */
 async function recordFailure(
   db: Database,

@@ -35,7 +35,7 @@ export async function checkAcceptance(
 
 /**
  * Withdraws the invitations by other organizations to e-mails of a domain that this organization has verified. Users who have
- * accepted keep their accounts. Calling it again changes nothing.
+ * accepted keep their accounts. A second call changes nothing.
  */
 export async function takeBackInvitations(db: Database, scope: OrganizationScope, domain: string): Promise<void> {
   for (const { organizationId, userId } of await listInvitedElsewhere(db, scope, domain)) {

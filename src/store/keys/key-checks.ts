@@ -162,9 +162,9 @@ const END_UNUSED = {
 };
 
 /**
- * Revokes those of the keys that are still unused for longer than their organization allows. Records an audit event and a notice
- * for each revoked key. As soon as this function has returned, no request with these keys is accepted. `eventIds` has one id for
- * each key.
+ * Revokes each of the given keys that is still unused for longer than its organization allows. Records an audit event and a
+ * notice for each revoked key. As soon as this function has returned, no request with these keys is accepted. `eventIds` has one
+ * id for each key.
  */
 export async function endUnusedKeys(
   db: Database,

@@ -78,7 +78,7 @@ export type Revocation = {
 };
 
 /**
- * Revokes those of the keys that exist and are neither rotated nor revoked, and records each revocation, in one transaction.
+ * Revokes each reported key that exists and is neither rotated nor revoked, and records each revocation, in one transaction.
  * Throws a MovingError, and revokes no key, if a move is completed in the meantime.
  */
 export async function revokeReportedKeys(db: Database, { hashes, why, at, auditSource }: Report): Promise<Revocation> {

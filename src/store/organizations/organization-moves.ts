@@ -228,7 +228,7 @@ export async function listRevocationsOfMove(
 }
 
 /**
- * Inserts those of the audit events that do not exist yet, and returns them, the earliest first. Returns `null` if an event
+ * Inserts the audit events that do not exist yet, and returns the inserted events, the earliest first. Returns `null` if an event
  * belongs to another organization or has an action that is not allowed. `rows` are in the JSON of `listRevocationsOfMove`.
  */
 export async function insertRevocations(

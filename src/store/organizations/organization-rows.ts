@@ -41,7 +41,7 @@ export async function* readRows(
   }
 }
 
-/** Inserts those of the rows that belong to the organization. Returns the number of inserted rows. */
+/** Inserts only the rows that belong to the organization. Returns the number of inserted rows. */
 export async function insertRows(
   query: Query,
   { organizationId }: OrganizationScope,

@@ -4,7 +4,7 @@ import { normalEmail } from '../../domain/people/email.ts';
 // Corrects e-mails that an earlier version has stored, in all organizations.
 
 /**
- * Marks all users who have never had a way to sign in as not having accepted their invitation, so that the invitation does not
+ * Records that users who have never had a way to sign in have not accepted their invitation, so that the invitation does not
  * reserve the e-mail for them.
  */
 export async function markInvited(client: pg.ClientBase): Promise<void> {

@@ -227,8 +227,8 @@ export async function findKeyHolder(
 export type SsoEnforcement = { readonly breakGlassUserId: string };
 
 /**
- * Returns the rule, or `null` if single sign-on is not required. Locks the connection until the transaction ends, so that nobody
- * can be signed in during the transaction in a way that is no longer allowed.
+ * Returns the rule, or `null` if single sign-on is not required. Locks the single sign-on connection until the transaction ends,
+ * so that the rule cannot change meanwhile and nobody is signed in by a method that is no longer allowed.
  */
 export async function findSsoEnforcement(
   tx: Transaction,

@@ -126,9 +126,9 @@ const DATA = '","data":';
 const CREATED = ',"created_at":"';
 
 /**
- * Returns the event in the form that the contract defines: its timestamp is converted to RFC 3339, like the timestamps in `data`,
- * and `data` gets the fields that the table did not have when the event was written. The text can be searched for member names,
- * because no member before `data` contains free text.
+ * Returns the event in the form that the contract defines. Converts its timestamp to RFC 3339, like the timestamps in `data`, and
+ * adds to `data` the fields that the table did not have yet when the event was written. Searching `json` for the names of members
+ * is safe, because no member before `data` contains free text.
  */
 export function eventOf(json: string): string {
   const type = json.indexOf(TYPE) + TYPE.length;

@@ -185,7 +185,7 @@ function creationAtEnd(direction: 'asc' | 'desc'): string {
   return `(select created_at from parent_programs where organization_id = $1 ${order} limit 1)`;
 }
 
-/** Returns the SQL of the first page and of the next pages, which is the same for every organization and instant. */
+/** Returns the SQL of the first page and of the next pages. This SQL is the same for every organization and instant. */
 const changesSqlOf = (descending: boolean) => ({
   first: changesSql({ descending, isFirst: true }),
   next: changesSql({ descending, isFirst: false }),

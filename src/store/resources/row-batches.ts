@@ -26,7 +26,7 @@ export async function lockRows<Row extends Stored>(
   return found.map((raw) => storedRow(table, { id: raw.id, content: contentFrom(table, raw), times: raw }));
 }
 
-/** Returns those of the ids that belong to rows of the organization, in lower case. */
+/** Returns the given ids that belong to rows of the organization, in lower case. */
 export async function listKnownIds(
   tx: Transaction,
   { organizationId }: OrganizationScope,

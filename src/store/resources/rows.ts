@@ -172,8 +172,8 @@ export function contentFrom<Row extends Stored>({ columns }: Table<Row>, raw: ob
 }
 
 /**
- * A result row: the row of the key's query, left-joined with a row of the table. If there is no such row, the columns of the
- * table are null.
+ * A result row: the row of `keyOfWrite`, left-joined with a row of the table. If the join finds no row of the table, the columns
+ * of the table are null.
  */
 export type WriterAnd<Row> = RefusedColumn & (Row | { readonly [Name in keyof Row]: null });
 

@@ -159,8 +159,8 @@ export async function listEncryptionKeys(sql: Queryable): Promise<string[]> {
 }
 
 /**
- * Returns those of the ids whose keys encrypt at least one secret. Waits for writes in progress that use one of the keys. In a
- * transaction, no such write can begin until the transaction ends.
+ * Returns the ids of the given keys that encrypt at least one secret. Waits for writes in progress that use one of the given
+ * keys. In a transaction, no such write can begin until the transaction ends.
  */
 export async function listUsedKeys(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const given = `select decode(unnest($1::text[]), 'hex')`;

@@ -201,9 +201,9 @@ export async function resendWebhookDelivery(
 export const MAX_RESENT = 1000;
 
 /**
- * Makes deliveries due now whose last attempt failed, with or without a further attempt: those of events since an instant, the
- * oldest first, at most MAX_RESENT. Returns the number of these deliveries. Test events and deliveries with an attempt in progress
- * are left out.
+ * Makes the failed deliveries of events since an instant due now, the oldest first, at most MAX_RESENT. A delivery has failed if
+ * its last attempt failed, even if another attempt is scheduled. Leaves out test events and deliveries with an attempt in
+ * progress. Returns the number of deliveries that are now due.
  */
 export async function resendFailedDeliveries(
   tx: Transaction,

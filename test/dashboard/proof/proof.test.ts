@@ -31,7 +31,7 @@ const user = ({ userId }: Actor) => `/people/users/${userId}`;
 type Attempt = {
   readonly path: string;
   readonly fields?: Fields;
-  /** The path of the page with the form, if it is not `path`. */
+  /** The path of the page with the form. Default: `path`. */
   readonly at?: string;
   /** The code of the second factor, if the person has one. */
   readonly code?: string;

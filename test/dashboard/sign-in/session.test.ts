@@ -77,7 +77,7 @@ test('a form whose body arrives after the end of the session changes nothing', a
     received += bytes.toString();
   });
   socket.write(head);
-  // When these responses have arrived, the server has found the session for the head of the form.
+  // Once the server has answered these later requests, it has also read the head of the form and found the session.
   for (let i = 0; i < 3; i += 1) expect(await isIn(browser)).toBe(true);
   expect((await browser.submit('/profile', {}, '/sign-out')).status).toBe(303);
   socket.write(body);

@@ -194,7 +194,7 @@ test('the list says that no key can be made for a deactivated user', async () =>
   });
 });
 
-// The risk: a manager who leaves has seen keys of others, which stay active.
+// The risk: a manager who leaves has seen the keys of other people, and these keys stay active.
 test('active keys that a person made or rotated for others are listed for review', async () => {
   const { db } = database;
   const { administrator, manager, member, viewer } = await createPeople(db);

@@ -83,7 +83,7 @@ test.each(['started', 'copied', 'completed'])(
 
 test('an import that fails in the middle leaves nothing, and the repetition moves the organization', async () => {
   const { organizationId: id, client, key } = await teamIn('not started');
-  // The rows of people are inserted when the import is terminated while it waits for those of programs.
+  // The import is terminated after it has inserted the rows of people, while it waits to insert the rows of programs.
   const failed = await interruptAt('lock table parent_programs in share mode', () => move(id), target);
   expect(failed).toMatchObject(
     refusal(/nothing is copied.*Repeat this command: it goes on from there, or add --undo/s),

@@ -81,8 +81,8 @@ export async function look(
 export const BEYOND = 'document.documentElement.scrollWidth - window.innerWidth';
 
 /**
- * An expression to evaluate in the page. Returns the errors that no invalid field refers to, because a screen reader would not
- * read them, and the invalid fields without an error.
+ * An expression to evaluate in the page. Returns the errors that no invalid field refers to, and the invalid fields without an
+ * error. A screen reader does not read an error that no field refers to.
  */
 const UNNAMED_ERRORS = `(() => {
   const described = (field) => (field.getAttribute('aria-describedby') ?? '').split(' ');

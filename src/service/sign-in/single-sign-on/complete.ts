@@ -180,8 +180,9 @@ type Begun = {
 };
 
 /**
- * Uncounts the attempt, and remembers the network for the organization and for the account that signed in. The network is not
- * remembered for a typed e-mail, because anybody can type the e-mail of somebody else, and could then try more passwords there.
+ * Uncounts the attempt, and remembers the network for the organization and for the account that signed in. Does not remember the
+ * network for the e-mail that was typed when the sign-in began, because anybody can type the e-mail of somebody else, and could
+ * then try more passwords for that e-mail.
  */
 export async function countSignIn(
   db: Database,
