@@ -160,7 +160,10 @@ export function addArchiveCommands(program: Command, { config, execute }: Contex
 }
 
 type Writing = {
-  /** Whether a second command that writes the file at the same time fails, so that it does not replace the first one's file. */
+  /**
+   * Whether a second command fails if it writes the same file at the same time. Otherwise it replaces the file of the first
+   * command.
+   */
   readonly isExclusive: boolean;
   /** The owner and the mode of the file. Default: only the user of this process can read it. */
   readonly like?: Pick<Stats, 'mode' | 'uid' | 'gid'>;

@@ -51,8 +51,8 @@ function createCollections(operations: readonly Operation[], deps: CollectionDep
 }
 
 /**
- * Returns the collection of a list operation, whose success has `data` and `page`. Returns `undefined` if the operation does not
- * read a list.
+ * Returns the collection of a list operation. The successful response of a list operation has `data` and `page`. Returns
+ * `undefined` if the operation does not read a list.
  */
 function createCollection(
   operation: Operation,

@@ -145,7 +145,8 @@ async function answer(context: RequestContext, req: IncomingMessage): Promise<Vi
     const keys = keysInText(sent.map((match) => textIn(match, 'token')).join('\n'));
     const outcome = await inTurn(() => takeProvenReport(dashboard.db, { keys, auditSource, now }, dashboard));
     const unreached = await forward(context, { body, headers });
-    // A scanner expects a list of verdicts about its tokens, which may be empty. The empty list does not reveal which keys exist.
+    // A scanner expects a list of verdicts about its tokens. The list may be empty, and an empty list does not reveal which keys
+    // exist.
     return incompleteView(outcome, unreached) ?? { kind: 'json', status: 200, body: [] };
   }
   const keys = readKeys(sent);

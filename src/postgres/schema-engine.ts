@@ -115,8 +115,8 @@ async function instantiate(): Promise<void> {
 }
 
 /**
- * Returns versions of the engine's timers that do not keep the process alive. The engine never clears the timer of its lock,
- * which would delay the end of the process by 10 seconds.
+ * Returns versions of the engine's timers that do not keep the process alive. The engine never clears the timer of its lock, and
+ * this timer would delay the end of the process by 10 seconds.
  */
 function timers(): Record<string, unknown> {
   const names = Object.keys(glue).filter((name) => name.startsWith('__wbg_setTimeout_'));

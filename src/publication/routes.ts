@@ -38,7 +38,7 @@ export type RouteOptions = {
   readonly otherUrl?: string | undefined;
 };
 
-/** Creates the public routes to the contract and its documentation, which are not part of the contract themselves. */
+/** Creates the public routes to the contract and its documentation. The contract does not contain these routes. */
 export function openPublication({ readBuilt = readerOf(GENERATED), supportUrl }: PublicationOptions = {}): Publication {
   const files = new Map<string, Read>();
   const read = async (name: string, origin: string): Promise<PublishedFile | null> => {

@@ -115,7 +115,7 @@ test('400 for headers that are too large, even if they arrive in several packets
 });
 
 // The attack: a client sends a valid request and garbage through a proxy that shares the connection between clients. If the 400
-// is written first, the proxy takes it for the response to the valid request, which has been carried out.
+// is written first, the proxy takes it for the response to the valid request, although that request has been carried out.
 test('a valid request gets its response before the 400 for the garbage that follows it', async () => {
   const body = JSON.stringify({ name: 'Pipelined' });
   const headers = [

@@ -78,7 +78,10 @@ async function restoreDump(
   });
 }
 
-/** Expects the dump to be accepted; not with another key, not in part, and not by a user who may not create databases. */
+/**
+ * Expects that the dump is accepted, and is refused with another key, if it is incomplete, or if the database user may not create
+ * databases.
+ */
 async function expectToBeVerified(urls: Pick<Installation, 'databaseUrl' | 'ownerUrl' | 'backups'>): Promise<void> {
   const { databaseUrl, ownerUrl, backups } = urls;
   const file = join(backups, 'charter.dump');

@@ -51,7 +51,10 @@ type Props = {
   readonly problem: Problem | null;
 };
 
-/** Returns the page that asks for a proof. It replaces the response to a form, whose action has not been carried out yet. */
+/**
+ * Returns the page that asks for a proof. The page replaces the response to a form. The form's action has not been carried out
+ * yet.
+ */
 export async function proofPage(context: SignedInContext, { purpose, sealed, problem }: Props): Promise<View> {
   const { actor, dashboard, formToken, path } = context;
   const title = 'Confirm that it is you';

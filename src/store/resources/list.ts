@@ -101,7 +101,7 @@ export type Filters = {
   readonly conditions: readonly string[];
   /** SQL for the rows to select from. Default: the table. */
   readonly source?: string;
-  /** A suffix for the name of the prepared statement, which must differ if the conditions differ. Default: an empty string. */
+  /** A suffix for the name of the prepared statement. The name must differ if the conditions differ. Default: an empty string. */
   readonly kind?: string;
 };
 

@@ -96,7 +96,8 @@ describe('who may move a key', () => {
     expect(await move(member, member, await giveKey(db, member), await giveIntegration(db, member))).toMatch(REFUSED);
   });
 
-  // The attack: a manager gets an administrator's key by moving it to an integration, whose keys managers can rotate.
+  // The attack: a manager gets an administrator's key by moving it to an integration, because managers can rotate the keys of
+  // integrations.
   test('a manager, keys of members and managers, but not of an administrator', async () => {
     const { administrator, manager, member } = await createPeople(db);
     const integration = await giveIntegration(db, administrator);

@@ -42,7 +42,7 @@ const ASK_EVERY_MS = 200;
 const PAUSES_AFTER_503 = 10;
 /** The pause between two attempts to replace a key that may have ended. */
 const RETRY_MS = 50;
-/** The end of a write with an unknown outcome, which may take effect at any later time. */
+/** The end of a write with an unknown outcome. Such a write may take effect at any later time. */
 const NEVER = Number.POSITIVE_INFINITY;
 
 type Traffic = {

@@ -70,8 +70,8 @@ export async function admit(
       return admitLinked(tx, scope, { ...given, user });
     });
   } catch (error) {
-    // Either a user of another organization has the e-mail, which must not be revealed, or a concurrent sign-in has linked the
-    // person.
+    // Either a user of another organization has the e-mail, and the response must not reveal this, or a concurrent sign-in has
+    // linked the person.
     if (isUniqueViolation(error)) return notAdmittedFor('no-account');
     throw error;
   }
