@@ -26,7 +26,7 @@ const GROUPS = {
   },
 };
 
-/** Returns whether neither the sources nor the generated files have changed since the files were generated. */
+/** Returns whether the sources and the generated files are all unchanged since the files were generated. */
 export function isFresh(group) {
   const stamp = join(root, GROUPS[group].stamp);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(group, sourcesDigest(group));

@@ -61,8 +61,8 @@ const OF_OTHER_PROGRAMS = ['CHARTER_API_KEY', 'CHARTER_URL'];
 const OURS = /^CHARTER_/;
 
 /**
- * Returns the variables of `env` that a server does not know but that look like its own, each with the known name that is most
- * similar to it, or `null`. A typing mistake in an optional variable has no other symptom.
+ * Returns the variables of `env` that look like a server's variables but are not in `known`. `similar` is the most similar name
+ * in `known`; `null` if no name is similar. A typing mistake in an optional variable has no other symptom.
  */
 export function findUnknownVariables(
   env: Environment,

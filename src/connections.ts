@@ -235,8 +235,8 @@ export class Connection {
   }
 
   /**
-   * Refuses a request that is late, unless the rest of it has arrived and was only not read yet. A process that gets no processor
-   * time for a while checks for late requests before it reads what has arrived meanwhile.
+   * Refuses a late request, unless the rest of it has arrived but has not been read yet. A process that gets no processor time
+   * for a while checks for late requests before it reads what has arrived meanwhile.
    */
   refuseUnlessArrived(error: ParseError): void {
     const received = this.#receivedRequests;

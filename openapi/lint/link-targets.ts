@@ -25,8 +25,8 @@ export type LinkTargets = {
 };
 
 /**
- * Matches an operationId. The files are not parsed as YAML, so that invalid YAML in a file is the only problem that is reported,
- * without a further problem for each link to its operations.
+ * Matches an operationId. The files are not parsed as YAML. Otherwise, a file with invalid YAML would have no operations, and
+ * each link to its operations would be reported as a further problem.
  */
 const OPERATION_ID = /^\s*operationId:?[ \t]+(\S+)/gm;
 

@@ -255,7 +255,7 @@ async function runReload(command: string, { env, warn }: Pick<Context, 'env' | '
     );
 }
 
-/** Throws unless requests with the key, which no installation has, reach the cell. */
+/** Throws unless requests with the key reach the cell. No installation has this key, and the refusal names the cell. */
 async function requireRoute(url: string, { key, toCell }: { key: string; toCell: string }): Promise<void> {
   const expected = unknownKeyIn(toCell, key).message;
   const deadline = performance.now() + VERIFY_SECONDS * 1000;

@@ -38,7 +38,7 @@ export type Sample = {
 
 /**
  * Sends requests over all connections for a number of seconds. Continues where the last call stopped. Throws if the status of a
- * response is not 200, 201 or 304, because the rate of errors means nothing. Tolerates a few responses with 503.
+ * response is not 200, 201 or 304, because errors per second are not a result. Tolerates a few responses with 503.
  */
 export type Drive = (seconds: number) => Promise<Sample>;
 

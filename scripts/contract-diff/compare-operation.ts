@@ -211,7 +211,7 @@ export function compareResponse(comparison: Comparison, written: Pair<unknown>):
   compareContent(comparison, pair);
 }
 
-/** Returns the rule for a new status. Clients must handle unknown errors, and those that send If-None-Match expect a 304. */
+/** Returns the rule for a new status. Clients must handle unknown errors. A client that sends If-None-Match expects a 304. */
 function newStatusRule(status: string): RuleName {
   return /^([45]|304$)/.test(status) ? 'status added' : 'success added';
 }

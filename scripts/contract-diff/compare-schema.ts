@@ -296,7 +296,8 @@ function compareField(comparison: Comparison, pair: Pair<Json>, name: string, wi
     const isClaimed = before !== false;
     const rule = isRequired && !wasRequired ? 'required field added' : isClaimed ? 'free field claimed' : 'field added';
     report(rule, spot, direction);
-    // In the old document, this field was an additional field. If these had a schema, the field is compared with that schema.
+    // In the old document, this field was an additional property. If the old document has a schema for such properties, the
+    // field is compared with that schema.
     if (isClaimed && before !== true) compareSchema(comparison, { direction, spot, before, after }, within);
   } else {
     if (wasRequired !== isRequired)

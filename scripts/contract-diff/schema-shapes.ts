@@ -188,7 +188,10 @@ export function fieldOf(keywords: Json, name: string): unknown {
   return hasOwn(named, name) ? named[name] : (keywords['additionalProperties'] ?? true);
 }
 
-/** Returns whether no value matches two alternatives: they differ in type, or in the values of a field that both require. */
+/**
+ * Returns whether each value matches at most one alternative: any two alternatives differ in type, or in the values of a field
+ * that both require.
+ */
 function areDisjoint(alternatives: readonly (readonly Shape[])[]): boolean {
   return alternatives.every((shapes, i) =>
     alternatives.slice(i + 1).every((others) => shapes.every((one) => others.every((other) => isDisjoint(one, other)))),

@@ -20,7 +20,7 @@ export type Kind =
 export type Entry = {
   readonly kind: Kind;
   readonly title: string;
-  /** The text beside the title: the guide, the operation, or the method, the path and the operationId. */
+  /** The text beside the title: what contains the entry, such as a guide; for an operation, its method, path and operationId. */
   readonly where: string;
   /** The name of the page's file without ".html". */
   readonly name: string;

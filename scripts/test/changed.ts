@@ -96,7 +96,7 @@ const isCode = (file: string) => /\.(ts|mjs)$/.test(file);
 type Change = { readonly changed: ReadonlySet<string>; readonly graph: Graph };
 
 function isAffected(test: string, executed: ReadonlySet<string> | null, { changed, graph }: Change): boolean {
-  // Without a record, a test depends on every file that it imports, directly or indirectly.
+  // If no run of the test was recorded, the test depends on every file that it imports, directly or indirectly.
   const reached = filesReachedFrom(test, graph, executed === null ? () => true : isOfTests);
   const texts = [...reached].filter(isOfTests).map((file) => (graph.texts.get(file) ?? '').replace(IMPORT, ''));
   return [...changed].some((file) => {

@@ -8,8 +8,8 @@ import { Violations } from './violations.ts';
 export type Action = 'create' | 'upsert' | 'update' | 'delete';
 
 /**
- * A change as the contract defines it, with the client's own id under its name in the contract. Only the structure has been
- * validated.
+ * A change in the form that the contract defines. The client's own id is a further member, with the name that the contract gives
+ * it, such as "external_id". Only the structure of the change has been validated.
  */
 export type SentChange = {
   readonly action: Action;

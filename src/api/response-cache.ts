@@ -155,7 +155,8 @@ export function cacheUrlOf({ url, operation: { permissions }, caller }: ApiReque
 }
 
 /**
- * Returns whether no header can change the response, except If-None-Match. The URL was validated when the response was rendered.
+ * Returns whether the request needs no validation, because its If-None-Match is missing or is the entity tag of the response. No
+ * other header can change the response, and the URL was validated when the response was rendered.
  */
 function hasKnownHeaders(req: IncomingMessage, { entityTag }: RenderedResponse): boolean {
   const { 'if-none-match': ifNoneMatch } = req.headers;

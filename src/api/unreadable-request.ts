@@ -154,8 +154,8 @@ const UNENCODED_URL =
   'The URL contains a character that must be percent-encoded, such as a space (%20) or ü (%C3%BC). curl encodes the parameters that it gets by -G --data-urlencode.';
 
 /**
- * Returns whether the packet begins with a request line that would be valid if its URL had no spaces and no characters other than
- * ASCII.
+ * Returns whether the packet begins with a request line that is valid except for unencoded characters in its URL, such as a space
+ * or "ü".
  */
 function hasUnencodedUrl(packet: Buffer | undefined): boolean {
   const end = packet?.indexOf('\r\n') ?? -1;

@@ -103,7 +103,7 @@ function createBlocks(output: Writable): { write: (line: string) => void } {
 
 const EVERY_MS = 10_000;
 
-/** A log for events that can be so many that a line for each would fill the disk, or take more time than the event itself. */
+/** A log for frequent events: one line for each could fill the disk, or take more time than the event itself. */
 export type SampledLog<Event> = {
   readonly log: (event: Event) => void;
   /** Logs the counts so far immediately. Call it when no more events occur. */

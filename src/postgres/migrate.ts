@@ -99,7 +99,7 @@ function readRelease(): Release {
   return { version, previous };
 }
 
-/** Returns the release without what follows it in the version of a state before that release, such as 1.1.0-dev.0a1b2c3. */
+/** Returns the release to which the version belongs, such as 1.1.0 for 1.1.0-dev.0a1b2c3, a state before that release. */
 function releaseOf(version: string): string {
   return version.replace(/-.*$/, '');
 }

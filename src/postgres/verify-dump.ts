@@ -82,7 +82,7 @@ async function restore(file: string, database: URL): Promise<void> {
   await promisify(execFile)('pg_restore', parameters, { env }).catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT')
       throw new StartUpError('pg_restore is missing.', 'Install the client programs of PostgreSQL on this machine.');
-    // The message has only the first line, because the others can contain rows.
+    // The message contains only the first line of stderr, because the other lines can contain rows.
     const [reason = ''] = String(memberOf(cause, 'stderr')).split('\n');
     throw new StartUpError(`The dump cannot be restored: ${reason}`, 'Make another dump, and verify it.');
   });

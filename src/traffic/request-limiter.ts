@@ -234,8 +234,8 @@ class Generations<V> {
 }
 
 /**
- * Returns a function that waits for at most this time. A call during the wait of another call joins that wait, and ends together
- * with it.
+ * Returns a function that resolves after at most `milliseconds`: a call during the wait of an earlier call joins that wait, and
+ * both resolve together.
  */
 export function createPause(milliseconds: number): () => Promise<void> {
   let current: Promise<void> | undefined;

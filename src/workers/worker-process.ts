@@ -71,8 +71,8 @@ export class WorkerProcess {
       onEnd(null, null);
       closed.resolve();
     });
-    // At the `exit` event, the worker's last messages may not have been read, and two workers must not read from one connection,
-    // so untaken connections are returned only at `close`.
+    // Untaken connections are returned only at `close`, because two workers must not read from one connection. At `exit`, the
+    // last messages about taken connections may not have been read yet.
     child.once('close', () => {
       closed.resolve();
       for (const socket of this.#untaken.values()) events.onReturned(socket);

@@ -12,7 +12,7 @@ function create(client: Client, body: unknown = BODY, key: string | string[] = '
   return client.post(LIST, body, { headers: { 'Idempotency-Key': key } });
 }
 
-/** Returns the response without what differs between two equal requests: the request ID, the date and the rate limit. */
+/** Returns the response without the request ID, the date and the rate limit, which differ between two equal requests. */
 function shown({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }

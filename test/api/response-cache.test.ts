@@ -143,7 +143,7 @@ const asMade = (text: string, fields: string[] = []) => ({
   version: '1',
 });
 
-// The attack: a path that looks like the rest of another organization's id or version, so that two cache keys are equal.
+// The attack: equal cache keys of two callers, because one's path begins like the end of the other's organization id or version.
 test('cache keys of different organizations, versions and paths never collide', async () => {
   const cache = new ResponseCache(1_000_000);
   await cache.render(caller('a', '1'), '/x 2 /y', async () => asMade('first'));

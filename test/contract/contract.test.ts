@@ -149,7 +149,7 @@ test('every operation that writes requires a write permission, and every operati
   }
 });
 
-/** Returns the schema without what may differ: descriptions, examples and remedies. */
+/** Returns the schema without its description, examples and remedy, which may differ. */
 function constraintsOf(schema: unknown): Node {
   const entries = Object.entries(isNode(schema) ? schema : {});
   return Object.fromEntries(entries.filter(([name]) => !['description', 'examples', 'x-remedy'].includes(name)));

@@ -78,8 +78,8 @@ function compact(text: string): string {
 type Sent = { readonly request: ReturnType<typeof requestFor>; readonly each: Case };
 
 /**
- * Returns the request of every case: the refused requests, which change nothing, and the others. Each request is for a row of its
- * own.
+ * Returns one request for each case. `refused` has the requests that are refused and so change nothing. Each request is for a row
+ * of its own.
  */
 function requestsOf(operation: Operation): { refused: Sent[]; others: Sent[] } {
   const rows = items.get(listOf(operation)) ?? [];

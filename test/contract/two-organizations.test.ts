@@ -70,7 +70,7 @@ async function requestWith(operation: Operation, id: string, { client }: TestOrg
   return requestFor(operation, { id, references: await createReferences(client, operation) });
 }
 
-/** Returns the response without what differs from request to request. */
+/** Returns the response without the request ID, the date and the rate limit, which differ between requests. */
 function constant({ status, headers: { 'x-request-id': _, date: __, ratelimit: ___, ...headers }, text }: Reply) {
   return { status, headers, text };
 }

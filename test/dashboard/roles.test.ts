@@ -15,7 +15,7 @@ const pathsOf = (start: RegExp) => dashboard.paths.filter((path) => start.test(p
 test.each(['member', 'viewer'] as const)(
   'a %s gets 403 at every path of people and the organization, also for a form that is posted by hand',
   async (role) => {
-    // The attack: posting a form by hand whose page the menu hides, with a token from a page that the role may open.
+    // The attack: posting a form by hand, because the menu hides its page, with a token from a page that the role may open.
     const browser = await browserOf(dashboard, people[role]);
     const form_token = await browser.formToken();
     const before = await rowsOf(db);

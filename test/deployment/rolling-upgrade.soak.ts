@@ -116,7 +116,7 @@ async function createOrganization(
   return { id, key };
 }
 
-/** Inserts so many programs that the test notices a migration which locks the table while it reads or writes all rows. */
+/** Inserts enough programs for the test to notice a migration that reads or writes all rows while it locks the table. */
 async function fill(url: string, organizationId: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(

@@ -132,7 +132,7 @@ test('the files for Docker Compose and Kubernetes configure a server as the unit
     const grace =
       variables === given ? valuesIn(server, 'stop_grace_period') : valuesIn(objects, 'terminationGracePeriodSeconds');
     expect(Number.parseInt(String(grace), 10)).toBeGreaterThan(drainSeconds + STOP_SECONDS);
-    // The files define a secret for each path that a variable names.
+    // Each of these two variables contains the path of a secret, and the files define this secret.
     const places = [DATABASE_URL_FILE, ENCRYPTION_KEY_FILE].map((path: string) => path.split('/').at(-1) ?? '');
     const [secrets] = valuesIn(variables === given ? compose : objects, variables === given ? 'secrets' : 'stringData');
     for (const name of places)

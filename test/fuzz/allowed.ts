@@ -13,8 +13,8 @@ export function isAllowed(schema: Json, value: unknown): boolean {
 }
 
 /**
- * Returns whether no string in the value contains NUL or an unpaired surrogate. The API's description, not its schemas, forbids
- * both.
+ * Returns whether all strings in the value are free of NUL and unpaired surrogates. The API's description forbids both; its
+ * schemas do not.
  */
 function isOfTexts(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();

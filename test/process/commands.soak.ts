@@ -1,4 +1,4 @@
-// The commands of package.json: how they refuse wrong input, and how those that start other programs end.
+// The commands of package.json: how they refuse wrong input, and how a command ends the programs that it has started.
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

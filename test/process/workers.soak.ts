@@ -134,7 +134,7 @@ test('workers that die while the server starts are replaced', async () => {
   expect((await running.ended).code).toBe(0);
 });
 
-/** A script that stops worker 2 before it starts, until it gets a signal to continue. */
+/** A script that stops the process of worker 2 (SIGSTOP) before the worker starts. SIGCONT would continue the process. */
 const STOPPING = `if (process.argv.slice(2, 4).join(' ') === 'worker 2') process.kill(process.pid, 'SIGSTOP');`;
 
 // The bug: without the drain time, a load balancer sent requests to a port on which nothing listened.

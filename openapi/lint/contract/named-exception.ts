@@ -1,8 +1,8 @@
 import { isObject } from '../../../src/contract/document.ts';
 import { type Rule, report } from '../rule.ts';
 
-// Clients distinguish errors by the name of their schema. Webhooks are not checked, because clients send the responses to
-// webhooks, without a body.
+// Clients distinguish errors by the name of their schema. Webhooks are not checked: the responses to webhooks come from
+// clients, and have no body.
 
 export const namedException: Rule = {
   name: 'named-exception',

@@ -55,7 +55,7 @@ export async function showOrganizationUsage(context: SignedInContext): Promise<V
   const values = typedOf(USAGE_FILTERS, query);
   const { filters, problem } = readFilters(values, now);
   const use = await getOrganizationUse(dashboard.db, actor, { now, ...filters });
-  // If the filters are refused, the page shows no numbers, because people would think that they match the filters.
+  // If the filters are refused, the page shows no numbers, because people would think that the numbers match the filters.
   const main = html`${organizationHead('usage', actor)}
 ${problemSummary(problem, USAGE_FILTERS)}
 ${filterForm(context, { values, problem, operations: use.byOperation.map(({ operation }) => operation) })}

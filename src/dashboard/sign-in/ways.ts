@@ -20,7 +20,7 @@ type ProviderWay = {
     context: RequestContext,
     person: { readonly email: string; readonly next: string },
   ) => Promise<View | null>;
-  /** Returns the URL at which a person signs in whose organization accepts neither passwords nor passkeys. */
+  /** Returns the URL at which people sign in if their organization accepts neither passwords nor passkeys. */
   readonly startUrl: (required: SingleSignOnRequired, next: string) => string;
 };
 

@@ -11,8 +11,8 @@ export const MIN_UNUSED_DAYS = 7;
 export const MAX_UNUSED_DAYS = 3650;
 
 /**
- * The number of days in which no key is ended after an organization has begun to end unused keys, or has shortened the time
- * without a use after which keys are ended.
+ * The number of days for which no unused key is ended. The period begins when an organization starts to end unused keys, or
+ * shortens the time after which unused keys are ended.
  */
 export const UNUSED_GRACE_DAYS = 7;
 

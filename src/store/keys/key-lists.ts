@@ -341,7 +341,7 @@ export async function listMatchingKeys(
  */
 export type RotatedKey = ListedKey & { readonly step: number };
 
-/** At most this many predecessors of a key, and as many of its successors, are read. */
+/** The maximum number of predecessors, and also of successors, that are read for a key. */
 export const MAX_STEPS = 10;
 
 const FIND_ROTATIONS = {

@@ -73,7 +73,10 @@ export function isCurrent(alias: string): string {
   return `${alias}.rotated_at is null and ${alias}.revoked_at is null`;
 }
 
-/** Returns the SQL condition that a key has not expired at `at`, and was not found expired before the clock was set back. */
+/**
+ * Returns the SQL condition that a key has not expired at `at`. A key that was found expired stays expired when the clock is set
+ * back.
+ */
 export function isUnexpired(alias: string, at: string): string {
   return `(${alias}.expires_at is null or ${alias}.expires_at > greatest(${at}, ${alias}.expired_at))`;
 }

@@ -10,7 +10,7 @@ import { isInSpan } from './key-uses.ts';
 /** The requests to one operation in a number of days. */
 export type OperationUse = ResultCounts & { readonly operation: string };
 
-/** `keyIds` is `null` for all keys of the organization. Without `from` and `to`, all days count that pages show. */
+/** `keyIds` is `null` for all keys of the organization. Without `from` and `to`, the span is all days that pages can show. */
 type UsesOf = { readonly now: Date; readonly keyIds: readonly string[] | null } & Partial<TimeSpan>;
 
 const IS_COUNTED = `u.organization_id = $1 and u.starts_at >= $2 and ${isInSpan('$3', '$4')}

@@ -69,8 +69,8 @@ export async function setPolicy(tx: Transaction, scope: OrganizationScope, polic
 }
 
 /**
- * Sets whether unused keys end and whether there are notices about new networks. Omit `endsUnusedSince` unless the time without a
- * use was shortened.
+ * Sets whether and when unused keys end, and whether their holders get notices about new networks. Pass `endsUnusedSince` only if
+ * unused keys will end sooner than before.
  */
 export async function setNoticeSettings(
   tx: Transaction,

@@ -125,8 +125,8 @@ const PERIOD = `interval '2160 hours'`;
 const periodOf = (instant: string) => `date_bin(${PERIOD}, ${instant}, timestamptz '2000-01-01T00:00:00Z')`;
 
 /**
- * The maximum number of changed rows that are sorted. If more of a period's rows have changed, reading the period row by row in
- * order of creation is faster.
+ * The maximum number of a period's changed rows that are sorted. If a period has more of them, it is faster to read all rows of
+ * the period in order of creation.
  */
 const MOST_SORTED = 2000;
 

@@ -90,8 +90,8 @@ export async function listKeysByPrefix(db: Database, keyPrefix: string) {
 }
 
 /**
- * SQL queries, by table, that find in the rows of an archive an e-mail or a verified domain that an organization of this
- * installation already has. In an installation, each of these values can belong to one organization only.
+ * SQL queries by table. Each finds an e-mail or a verified domain that both the rows of an archive and an organization of this
+ * installation have. In an installation, each of these values can belong to one organization only.
  */
 const FIND_TAKEN: ReadonlyMap<string, string> = new Map([
   [

@@ -20,7 +20,7 @@ const atCell = () => new Browser(dashboard.url, { headers: { Host: 'eu1.charter.
 const linksOf = ({ text }: Page) => [...text.matchAll(/href="(http:[^"]+)"/g)].map(([, href = '']) => href);
 const submit = (email: string, next = '') =>
   atCommon().submit(next === '' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`, { email }, '/sign-in');
-/** Returns the page without what differs from request to request. */
+/** Returns the page without the form token and the e-mail, which differ between requests. */
 const essenceOf = ({ status, text }: Page, email: string) => ({
   status,
   text: text.replaceAll(/name="form_token" value="[^"]+"/g, '').replaceAll(encodeURIComponent(email), 'EMAIL'),

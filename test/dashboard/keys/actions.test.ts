@@ -209,7 +209,7 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES)('$who gets the same reason on the list, on each page and after each form', async (each) => {
-  // The bug: the page for rotating said that the role does not include the page.
+  // The bug: in place of the reason, the page for rotating a key said that the user's role does not include this page.
   const people = await createPeople(db, each.policy);
   const holder = people[each.of ?? each.by];
   const { id } = await giveKey(db, holder);

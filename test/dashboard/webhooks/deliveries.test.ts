@@ -136,7 +136,7 @@ test.each([
   ['test', 'The test event is on its way.'],
   ['resent', 'The event is sent again.'],
 ])('the notice after "%s" stands only until the attempt has ended', async (done, notice) => {
-  // The bug: the notice was still shown beside "Delivered" or "Retrying", and whenever the page was reopened.
+  // The bug: the notice stayed when the page already said "Delivered" or "Retrying", and returned when the page was reopened.
   const { browser, ...people } = await createSignedIn(dashboard, 'administrator');
   for (const [state, attempts, isShown] of [
     ['pending', [], true],

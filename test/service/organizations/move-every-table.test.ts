@@ -124,7 +124,7 @@ await dropChecks(targetClient, tables);
 // The installation of the target has its own encryption key.
 await targetClient.query('delete from encryption_keys');
 
-/** Returns the rows of the organization by table, with decrypted secrets and without what a move changes. */
+/** Returns the rows of the organization by table. Decrypts secrets, and leaves out what a move changes or adds. */
 async function rowsIn(client: pg.Client, keyring: Keyring, id = organizationId): Promise<Record<string, unknown[]>> {
   const rows: Record<string, unknown[]> = {};
   for (const table of tables) rows[table.name] = await rowsOf(client, { table, keyring, id });

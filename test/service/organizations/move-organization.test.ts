@@ -1,4 +1,5 @@
-// The one command for a whole move: what it does from every state of a move, and what it refuses before requests get 503.
+// The command `move-organization`, which carries out a whole move: how it continues from each state of a move, and what it
+// refuses while requests are still served.
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ const {
   statusInTarget,
 } = await useMoves();
 
-/** The states of a move in which an operator or an interrupted command can leave an organization, each after the earlier ones. */
+/** The states of a move in which an operator or an interrupted command can leave an organization, in order. */
 const STEPS: readonly (readonly [string, (id: string) => Promise<unknown>])[] = [
   ['not started', async () => {}],
   ['started', startMove],
@@ -188,6 +189,6 @@ test('the maps get the keys of the organization and keep other cells, and the co
   expect(lines).toContain(`${hashKey(key)} us1\n`);
   expect(lines).not.toContain(hashKey('outdated'));
   expect((await stat(map)).mode & 0o777).toBe(0o640);
-  // The command sees the map as it is at that time, and no secret.
+  // The log contains only line counts of the map, so the command of --reload got no secret.
   expect((await readFile(log, 'utf8')).split('\n').filter((line) => !/^\d*$/.test(line))).toEqual([]);
 });

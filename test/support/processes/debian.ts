@@ -45,7 +45,7 @@ export function unpackIn(folder: string, packages: readonly string[]): void {
   throw new Error(`${failed}: ${stdout}${stderr}\n${remedy} Delete ${DOWNLOADS}, and try again.`);
 }
 
-/** Returns the path of libfaketime, the library that gives a process another time, in its version for several threads. */
+/** Returns the path of libfaketime, which changes the time that a process sees. This variant of it supports threads. */
 export function getFaketimeLibrary(): string {
   const find = () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').at(0) ?? null;
   return find() ?? install('libfaketime', find);

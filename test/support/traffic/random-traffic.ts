@@ -286,7 +286,7 @@ type Sending = {
 };
 type RawResponse = { status: number; headers: Record<string, string | undefined>; text: string };
 
-/** Sends a request with node:http and not with fetch, for thousands of requests per second, and to get every header unchanged. */
+/** Sends a request. Uses node:http, not fetch, to send thousands of requests per second and to get every header unchanged. */
 function exchange(sending: Sending): Promise<RawResponse> {
   const { agent, method, url, key, body } = sending;
   const payload = body === undefined ? undefined : JSON.stringify(body);
