@@ -80,7 +80,7 @@ export async function listCases(servers: Servers, data: Data, client: pg.Client)
     },
     {
       title: 'rows by batches of 100 creations, one connection',
-      floor: 15,
+      floor: 10,
       subject: ours.batches,
       base: { title: 'single creations', load: ours.single },
     },
@@ -190,7 +190,7 @@ async function syncCases({ uncached, raw }: Servers, { small }: Data, client: pg
     {
       base,
       title: 'updated_since, in order of updated_at',
-      floor: 1,
+      floor: 0.85,
       subject: pages('updated_at', at(0), at(-PAGE_ROWS - 1)),
     },
     {
@@ -238,7 +238,7 @@ async function listsOfLarge(uncached: RunningServer, data: Data, client: pg.Clie
   return [
     { base, title: 'page 20,000 of 1,000,000 rows', floor: 0.9, firstId: first.id, subject: pages({ cursor }) },
     { base, title: `${title('search')}, a rare word`, floor: 0.25, subject: pages({ search: RARE_WORD }) },
-    { base, title: `${title('search')}, a common word`, floor: 0.3, subject: pages({ search: COMMON_WORD }) },
+    { base, title: `${title('search')}, a common word`, floor: 0.25, subject: pages({ search: COMMON_WORD }) },
     {
       base,
       title: `${title('updated_since')}, a day`,

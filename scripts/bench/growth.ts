@@ -13,7 +13,7 @@ import { type Drive, prepareWithoutWaking } from './load.ts';
 import { markdownTable, withThousands } from './report.ts';
 import { split } from './requests.ts';
 import type { RunningServer } from './servers.ts';
-import { privateBytes, residentBytes } from './servers.ts';
+import { privateBytes } from './servers.ts';
 
 /** A database of one size with its server. The server has no response cache. */
 export type Grown = { readonly data: GrownData; readonly server: RunningServer };
@@ -37,8 +37,6 @@ type SizeCosts = Size & {
   readonly pollMs: number;
   /** The private memory of one database connection, in bytes; NaN if the system does not report it. */
   readonly connectionBytes: number;
-  /** The physical memory of the server without cached responses, in bytes; NaN if the system does not report it. */
-  readonly processBytes: number;
 };
 
 /** The size of a table or an index in the largest database, in bytes for each row. */
@@ -126,7 +124,7 @@ async function walPosition(client: pg.Client | undefined): Promise<number> {
   return Number(result?.rows[0]?.bytes);
 }
 
-async function measureCosts({ data, server }: Grown, walBytesOfUpdate: number): Promise<SizeCosts> {
+async function measureCosts({ data }: Pick<Grown, 'data'>, walBytesOfUpdate: number): Promise<SizeCosts> {
   const { rows, organizations, client, url } = data;
   const size = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
   const connections = await client.query<{ pid: number }>(
@@ -145,7 +143,6 @@ async function measureCosts({ data, server }: Grown, walBytesOfUpdate: number): 
       ),
       pollMs: await measureTime(() => listPendingEndpoints(db, { after: FIRST_ENDPOINT, limit: 200 })),
       connectionBytes: medianOf(memory),
-      processBytes: await residentBytes(server),
     };
   } finally {
     await db.close();
@@ -204,7 +201,6 @@ const COSTS: readonly (readonly [name: string, cell: (costs: SizeCosts) => strin
   ['housekeeping, when nothing has expired', ({ housekeepingMs }) => `${housekeepingMs.toFixed(0)} ms`],
   ['a poll for webhook deliveries, when none is due', ({ pollMs }) => `${pollMs.toFixed(1)} ms`],
   ['private memory of a connection', ({ connectionBytes }) => `${(connectionBytes / MIB).toFixed(1)} MiB`],
-  ['memory of a process, without cached responses', ({ processBytes }) => `${(processBytes / MIB).toFixed(0)} MiB`],
 ];
 
 export function growthTables({ growths, costs, rows }: GrowthRun): string {
