@@ -236,10 +236,11 @@ const SHOWN = 140;
 
 /** Returns the beginning of the text, which results show, followed by each other word once, which only the search uses. */
 function shortened(text: string): string {
-  const shown = text.length <= SHOWN ? text : text.slice(0, text.lastIndexOf(' ', SHOWN));
+  if (text.length <= SHOWN) return text;
+  const shown = text.slice(0, text.lastIndexOf(' ', SHOWN));
   const wordsOf = (part: string) => part.match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? [];
   const known = new Set(wordsOf(shown).map((word) => word.toLowerCase()));
   const others = new Map(wordsOf(text.slice(shown.length)).map((word) => [word.toLowerCase(), word]));
   const further = [...others].filter(([word]) => !known.has(word)).map(([, word]) => word);
-  return further.length === 0 ? shown : `${shown}\n${further.join(' ')}`;
+  return `${shown}…\n${further.join(' ')}`;
 }
