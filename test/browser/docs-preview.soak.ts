@@ -80,6 +80,8 @@ test('a change that is saved while the page loads is shown', async () => {
   await until('the new heading', async () => (await (await fetch(`${url}/docs/scaling`)).text()).includes('At last: '));
   listen();
   await page.getByRole('heading', { name: 'At last: ' }).waitFor();
+  // The questions of the section are a problem until the heading has its name again.
+  await edit('openapi/guides/scaling.md', '\n## At last: ', '\n## ');
 });
 
 test('the preview follows a file that the editor replaces on every save', async () => {
