@@ -3,13 +3,13 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * How much the heap may grow between full garbage collections, in percent of its live size. V8's own limit on machines with much
- * memory, 300, took 130 MiB more memory under load, and no less processor time.
+ * memory, 300, took 130 MiB more memory under load, and the rate was the same.
  */
 const GROWTH_PERCENT = 100;
 
 /**
- * The size at which the young generation stops growing, in bytes. V8's own limit, 128 MiB, took 200 MiB more memory under load,
- * and no less processor time.
+ * The size at which the young generation stops growing, in bytes. With V8's own limit, 128 MiB, a server took 200 MiB more memory
+ * under load, and sent at most 5% more responses.
  */
 const YOUNG_GENERATION_BYTES = 32 * 1024 ** 2;
 

@@ -1,6 +1,7 @@
 // The minimal server with which Charter is compared. For each request, it executes two prepared statements: one finds the key,
-// and the other reads or writes the same rows as Charter. Its connection pool and V8's heap settings are those of Charter. The
-// server has no validation, no permissions and no logs. It sends only the headers that HTTP requires.
+// and the other reads or writes the same rows as Charter. Its connection pool is as large as Charter's, and its heap grows alike,
+// but its young generation has V8's own limit. The server has no validation, no permissions and no logs. It sends only the headers
+// that HTTP requires.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';

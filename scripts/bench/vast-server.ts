@@ -1,5 +1,4 @@
-// Runs Charter like src/main.ts, but with a contract of 1,000 operations: the existing operations, and copies of them under other
-// paths.
+// Runs Charter with a contract of 1,000 operations: the existing operations, and copies of them under other paths.
 import { readFile } from 'node:fs/promises';
 import { handlers } from '../../src/api/handlers/index.ts';
 import { createApp } from '../../src/app.ts';

@@ -147,14 +147,15 @@ async function readPairs(root: string, name: string): Promise<Map<string, string
 /** Returns the questions in the text of questions.yaml, in the order of the text, and the problems with the text. */
 export function questionsIn(text: string): { found: Questions[]; problems: Problem[] } {
   const lines = new LineCounter();
-  const { contents, errors } = parseDocument(text, { lineCounter: lines });
-  const problems = errors.map(({ message, linePos }) => ({ line: linePos?.[0].line ?? 1, message }));
+  const { contents, errors } = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems = errors.map(({ message, pos: [at] }) => ({ line: lines.linePos(at).line, message }));
+  if (contents !== null && !isMap(contents)) problems.push({ line: 1, message: 'The text is not a map.' });
   const found = (isMap(contents) ? contents.items : []).flatMap(({ key, value }) => {
     const place = isScalar(key) ? String(key.value) : '';
     const { line } = lines.linePos((isScalar(key) && key.range?.[0]) || 0);
     if (isSeq(value))
       return [{ place, line, asked: value.items.map((item) => String(isScalar(item) ? item.value : item)) }];
-    problems.push({ line, message: `The questions for "${place}" are not a list. Write [one question, another one].` });
+    problems.push({ line, message: `The questions for "${place}" are not a list.` });
     return [];
   });
   return { found, problems: problems.map((problem) => ({ file: QUESTIONS, ...problem })) };

@@ -4,7 +4,7 @@ import { errorOf, type Guide, type Problem, type Source } from './guides.ts';
 import { withTargets } from './markdown.ts';
 
 /** The target of a link in a guide. */
-export type Target =
+type Target =
   | { readonly kind: 'guide'; readonly slug: string; readonly anchor: string | null }
   | { readonly kind: 'operation'; readonly operation: Operation | Webhook }
   | { readonly kind: 'file'; readonly name: string };
@@ -70,7 +70,7 @@ export function withLinks({ file, text }: Guide, source: Source, places: Places)
 }
 
 /** Returns the target of a link in the file `from`; `undefined` if the target does not exist. */
-export function targetOf(target: string, from: string, { contract, guides }: Source): Target | undefined {
+function targetOf(target: string, from: string, { contract, guides }: Source): Target | undefined {
   if (target.startsWith('operation:')) {
     const all = [...contract.operations, ...contract.webhooks];
     const operation = all.find(({ operationId }) => target === `operation:${operationId}`);

@@ -35,7 +35,7 @@ export type Entry = {
  * The data that assets/search.js reads: the members of each entry, in a fixed order. The last member, which can be missing, is the
  * questions that the entry answers, in one string.
  */
-export type SearchIndex = readonly (readonly (string | number)[])[];
+type SearchIndex = readonly (readonly (string | number)[])[];
 
 /** Guides and operations come first, then the parts of operations. Error messages come last. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {

@@ -134,8 +134,8 @@ function read(file: string): string {
 export const pageRules: readonly PageRule[] = [codeContent, codeLabel, link];
 
 /**
- * Returns the problems that markdownlint and our rules find in pages and in the questions. The paths are relative to
- * the root of the checkout; `document` is the contract.
+ * Returns the problems that markdownlint and our rules find in pages and in the questions. The paths are relative to the root of
+ * the checkout; `document` is the contract.
  */
 export async function lintPages(files: readonly string[], document: Json | null): Promise<Problem[]> {
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')]));

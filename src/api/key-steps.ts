@@ -82,8 +82,8 @@ export function createKeySteps(deps: KeyStepsDeps): Pick<ContractApiDeps, 'authe
 }
 
 /**
- * Records the network and the product of the client. Does nothing if they were recorded within the last second for another request
- * of the same client with this key.
+ * Records the network and the product of the client. Does nothing if the client that was last recorded for this key is the same,
+ * and was recorded within the last second.
  */
 function recordClient({ key: { use, at }, req }: ApiRequest, clientAddressOf: KeyStepsDeps['clientAddressOf']): void {
   const { socket, headers } = req;

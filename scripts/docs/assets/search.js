@@ -23,7 +23,7 @@ const STEMS = new Map();
 /** Words that occur in many queries and say little about what the reader is looking for. */
 const COMMON_WORDS = new Set(
   stemsOf(
-    'a about actually all already also am an and any api are as at be been but by call can charter could did do does doesnt dont ever exactly find for from get getting had happen has have he her his how i if in into is isnt it its just know like made make may me mean more much must my need never no not now of on one only or other our out own please possible really result same she should show so some something still take than that the their them then there these they this those through to too up us use used using very via vs want was way we were what when where whether which while who why will with without work would wrong yet you your',
+    'a about actually all already also am an and any api arent are as at be been but by call can cant charter could couldnt did do does doesnt dont ever exactly find for from get getting had happen has have he her his how i if in into is isnt it its just know like made make may me mean more much must my need never no not now of on one only or other our out own please possible really result same she should show so some something still take than that the their them then there these they this those through to too up us use used using very via vs want was way we were what when where whether which while who why will with without work would wrong yet you your',
   ),
 );
 const COMMON = 0.4;
@@ -35,7 +35,7 @@ function stemsOf(text) {
   return [...new Set(words.map(stemOf))];
 }
 
-/** Returns the stem of a word, such as "authentic" for authenticate and authentication. It has at least 3 letters. */
+/** Returns the stem of a word, such as "authentic" for authenticate and authentication. A word of four or more letters keeps at least three. */
 function stemOf(word) {
   if (!STEMS.has(word)) STEMS.set(word, withoutEnding(word.toLowerCase()));
   return STEMS.get(word);
@@ -54,7 +54,10 @@ function withoutEnding(word) {
   );
 }
 
-/** Returns whether two words differ only by one letter, by two in long words, or by two letters in the wrong order. */
+/**
+ * Returns whether two words differ in one place only: by at most a quarter of the shorter word, or by two letters in the wrong
+ * order.
+ */
 function isSimilar(one, other) {
   const [short, long] = [one, other].sort((a, b) => a.length - b.length);
   let start = 0;

@@ -69,7 +69,7 @@ export async function setPolicy(tx: Transaction, scope: OrganizationScope, polic
 }
 
 /**
- * Sets whether and when unused keys end, and whether their holders get notices about new networks. Pass `endsUnusedSince` only if
+ * Sets whether and when unused keys end, and whether holders of keys get notices about new networks. Pass `endsUnusedSince` only if
  * unused keys will end sooner than before.
  */
 export async function setNoticeSettings(
